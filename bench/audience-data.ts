@@ -49,20 +49,24 @@ export function personLine(number: number, id: string): string {
   return [number, id, email, first, last, "bench", status, JSON.stringify(fields)].join("\t");
 }
 
-/** Inserts `people` people (half a minute for a million) and runs VACUUM ANALYZE. */
+/**
+ * Inserts `people` people (half a minute for a million) and runs VACUUM ANALYZE.
+ * @param line generates a line, like personLine
+ */
 export async function loadAudience(
   database: Database,
   workspaceId: WorkspaceId,
   people: number,
+  line = personLine,
 ): Promise<BenchAudience> {
   const [everybody, half] = [
     await newList(database, workspaceId, "Everybody"),
     await newList(database, workspaceId, "Half"),
   ];
   const startedAt = performance.now();
-  await importPeople(database, workspaceId, everybody, people, 1);
+  await importPeople(database, workspaceId, everybody, people, 1, line);
   const rate = people / ((performance.now() - startedAt) / 1_000);
-  await importPeople(database, workspaceId, half, people, 2);
+  await importPeople(database, workspaceId, half, people, 2, line);
   await engage(database, workspaceId);
   await database.run(sql`vacuum analyze subscribers, memberships`);
   return { everybody, half, rate };

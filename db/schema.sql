@@ -58,9 +58,11 @@ create table audit_events (
   CHECK ((result = ANY (ARRAY['done'::text, 'refused'::text])))
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id);
+CREATE INDEX audit_events_by_kind ON audit_events USING btree (workspace_id, resource_kind, id);
 CREATE INDEX audit_events_by_operation ON audit_events USING btree (workspace_id, operation, id);
-CREATE INDEX audit_events_by_resource ON audit_events USING btree (workspace_id, resource_kind, resource_id, id);
+CREATE INDEX audit_events_by_result ON audit_events USING btree (workspace_id, result, id);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (id);
+CREATE INDEX audit_events_of_resource ON audit_events USING btree (workspace_id, resource_id, id);
 
 create table authenticator_apps (
   id uuid not null,
@@ -280,6 +282,7 @@ create table blacklist_monitors (
   lease_number bigint default 0 not null,
   leased_until timestamp with time zone,
   created_at timestamp with time zone not null,
+  listed_since timestamp with time zone,
   UNIQUE (workspace_id, target),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -468,6 +471,10 @@ create table campaigns (
   waits_for_cap boolean default false not null,
   design json,
   attachment_files jsonb,
+  approval_requested_at timestamp with time zone,
+  approval_requested_by text,
+  approval_message text,
+  approval_revision integer,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),
@@ -477,6 +484,8 @@ create table campaigns (
 CREATE INDEX campaigns_at_work ON campaigns USING btree (status) WHERE (status = ANY (ARRAY['scheduled'::text, 'sending'::text, 'paused'::text]));
 CREATE INDEX campaigns_by_list ON campaigns USING btree (workspace_id, audience_list_id, sent_at);
 CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
+CREATE INDEX campaigns_paused ON campaigns USING btree (workspace_id, paused_at) WHERE (status = 'paused'::text);
+CREATE INDEX campaigns_to_approve ON campaigns USING btree (workspace_id, approval_requested_at) WHERE ((status = 'draft'::text) AND (approval_requested_at IS NOT NULL));
 
 create table captured_messages (
   workspace_id uuid not null,
@@ -741,12 +750,14 @@ create table invitations (
   created_at timestamp with time zone not null,
   sent_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  invited_by_key uuid,
   UNIQUE (workspace_id, email),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, role_id) REFERENCES roles(workspace_id, id),
   CHECK ((num_nonnulls(built_in_role, role_id) = 1))
 );
+CREATE INDEX invitations_by_email ON invitations USING btree (email);
 CREATE INDEX invitations_by_end ON invitations USING btree (expires_at);
 CREATE INDEX invitations_by_token ON invitations USING btree (token_hash);
 CREATE INDEX invitations_of_role ON invitations USING btree (workspace_id, role_id) WHERE (role_id IS NOT NULL);
@@ -806,11 +817,23 @@ create table jobs (
   due_at timestamp with time zone default now() not null,
   attempts smallint default 0 not null,
   input_bytes bigint default 0 not null,
+  label text,
+  actor_kind text,
+  actor_id uuid,
+  actor_name text,
+  file_name text,
+  resource_kind text,
+  resource_id uuid,
+  resource_name text,
+  error_rows_file text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
+CREATE INDEX jobs_failed ON jobs USING btree (workspace_id, completed_at) WHERE (status = 'failed'::text);
+CREATE INDEX jobs_of_actor ON jobs USING btree (workspace_id, actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX jobs_of_resource ON jobs USING btree (workspace_id, resource_id, id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
 create table known_browsers (
@@ -922,6 +945,8 @@ create table message_events (
   machine_sign text,
   source_ip inet,
   tls jsonb,
+  opening_id uuid,
+  conversation text,
   PRIMARY KEY (workspace_id, message_id, id)
 ) partition by range (message_id);
 CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, "time", id) WHERE (campaign_id IS NOT NULL);
@@ -987,6 +1012,15 @@ create table meters (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((covered >= 0)),
   CHECK ((paid >= (0)::numeric))
+);
+
+create table notice_dismissals (
+  workspace_id uuid not null,
+  notice_id uuid not null,
+  dismissed_at timestamp with time zone not null,
+  dismissed_by text not null,
+  PRIMARY KEY (workspace_id, notice_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table operator_credits (
@@ -1428,6 +1462,7 @@ create table sending_domains (
   created_at timestamp with time zone default now() not null,
   dkim_verified_at timestamp with time zone,
   dmarc_verified_at timestamp with time zone,
+  lost_checks jsonb default '{}'::jsonb not null,
   UNIQUE (workspace_id, domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -1465,6 +1500,7 @@ create table sessions (
   FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+CREATE INDEX sessions_by_use ON sessions USING btree (seen_at);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, seen_at DESC);
 
 create table sign_in_challenges (
@@ -1546,6 +1582,13 @@ create table sms_submissions (
 );
 CREATE INDEX sms_submissions_by_expiry ON sms_submissions USING btree (expires_at);
 CREATE INDEX sms_submissions_by_gateway_id ON sms_submissions USING btree (gateway, gateway_id);
+
+create table smtp_openings (
+  workspace_id uuid not null,
+  id uuid not null,
+  lines text not null,
+  PRIMARY KEY (workspace_id, id)
+) partition by range (id);
 
 create table soft_bounces (
   workspace_id uuid not null,
@@ -1852,6 +1895,7 @@ create table webhooks (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  failing_since timestamp with time zone,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

@@ -4,7 +4,6 @@
  */
 import openapiTS, { astToString } from "openapi-typescript";
 import ts from "typescript";
-import { catalogue } from "./webhooks/event-catalogue.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -55,17 +54,9 @@ export async function generatedClientFiles(
 }
 
 async function typesOf(document: Contract): Promise<string> {
-  const WebhookEventData = {
-    type: "object",
-    description: "The `data` of each type of webhook event.",
-    required: Object.keys(catalogue),
-    properties: catalogue,
-  };
-  const schemas = { ...document.components.schemas, WebhookEventData };
-  const withEvents = { ...document, components: { ...document.components, schemas } };
   const upload = ts.factory.createTypeReferenceNode("Upload");
   // A copy, because openapi-typescript changes what it reads.
-  const nodes = await openapiTS(JSON.parse(JSON.stringify(withEvents)), {
+  const nodes = await openapiTS(JSON.parse(JSON.stringify(document)), {
     // A field with a default may be left out of a request.
     defaultNonNullable: false,
     inject: 'import type { Upload } from "./upload.ts";\n',
@@ -128,7 +119,7 @@ class Method {
     const form = this.#resolved(requestBody?.content["multipart/form-data"]?.schema as Json | undefined);
     const fileField = Object.entries(propertiesOf(form)).find(([, { format }]) => format === "binary")?.[0];
     const particular = [
-      this.#parametersIn("header").includes("Idempotency-Key") ? "key" : [],
+      this.#parametersIn("header").some(({ name }) => name === "Idempotency-Key") ? "key" : [],
       fileField === undefined ? [] : `(${fileField})`,
       this.#answer() === undefined ? "file" : [],
       rows === undefined ? [] : `[${rows}]`,
@@ -147,15 +138,18 @@ class Method {
     const { operationId: id, requestBody } = this.#operation;
     const fields = this.#ids.map((name) => `${name}: string`);
     if (requestBody !== undefined) fields.push(`body${requestBody.required ? "" : "?"}: Body<"${id}">`);
-    if (this.#parametersIn("query").length > 0) fields.push(`query?: Query<"${id}">`);
+    const inQuery = this.#parametersIn("query");
+    if (inQuery.length > 0) {
+      fields.push(`query${inQuery.some(({ required }) => required) ? "" : "?"}: Query<"${id}">`);
+    }
     const isOptional = fields.every((field) => field.includes("?:"));
     const type = fields.length === 0 ? "CallOptions" : `{ ${fields.join("; ")} } & CallOptions`;
     return `input${isOptional ? "?" : ""}: ${type}`;
   }
 
-  #parametersIn(place: string): unknown[] {
+  #parametersIn(place: string): Json[] {
     const parameters = (this.#operation.parameters ?? []).map((one) => this.#resolved(one));
-    return parameters.filter((one) => one.in === place).map((one) => one.name);
+    return parameters.filter((one) => one.in === place);
   }
 
   /** The envelope of a success; undefined if the answer is a file. */

@@ -2,16 +2,19 @@
 import sql from "sql-template-tag";
 import { expect, it } from "vitest";
 import { type Endpoint, permissionOf } from "#platform/http/endpoint.ts";
-import { newId } from "#platform/ids.ts";
+import { nilId } from "#platform/ids.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { apiCaller } from "./support/api-caller.ts";
-import { before, bodies, type Owner, resources } from "./support/contract-examples.ts";
+import { bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
+import { before, bodies, type Owner } from "./support/contract-examples.ts";
 import { eventually } from "./support/eventually.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService } from "./support/service.ts";
 
 const stripe = await startFakeStripe();
-const service = await startService({ env: stripe.env });
+const openId = await startOpenIdProvider();
+const service = await startService({ env: { ...stripe.env, ...openId.env } });
 const { database, clock, workspaceId } = service;
 const person = await service.newPerson(["*:*"], { isOperator: true });
 const owner: Owner = { workspaceId, call: service.call, person, database, clock };
@@ -22,6 +25,7 @@ interface Row {
   readonly code: string | null;
   readonly actor_kind: string;
   readonly actor_name: string;
+  readonly workspace_id: string | null;
   readonly resource_id: string | null;
   readonly resource_name: string | null;
   readonly changes: readonly { field: string; before: unknown; after: unknown; is_hidden: boolean }[];
@@ -35,41 +39,27 @@ const audited = changing.filter(({ unaudited }) => unaudited === undefined);
 const byName = (list: readonly Endpoint[]) =>
   list.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 
-async function idsFor(path: string, owner: Owner): Promise<string[]> {
-  const ids: string[] = [];
-  for (const { index, 0: id } of path.matchAll(/\{\w+\}/g)) {
-    const kind = path.slice(0, index + id.length);
-    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
-    ids.push((await make?.(owner, ids)) ?? "");
-  }
-  return ids;
-}
-
-function fill(path: string, ids: readonly string[]): string {
-  const left = [...ids];
-  return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
-}
-
 async function callWithExample(endpoint: Endpoint) {
   // Some operations end a session or give it another cookie.
   const options = { isOperator: true, confirmedAt: new Date("2999-01-01") };
   const acting: Owner = { ...owner, person: await service.newPerson(["*:*"], options) };
   await before[endpoint.id]?.(acting);
   const ids = await idsFor(endpoint.path, acting);
-  const body = endpoint.body === undefined ? undefined : await bodies[endpoint.id]?.(acting);
-  const { needs } = endpoint;
-  const call = needs === "signed in" || needs === "operator" ? acting.person.call : service.call;
-  const answer = await call(endpoint.method, fill(endpoint.path, ids), body);
+  const body = await bodyFor(endpoint, acting);
+  const answer = await callOf(endpoint, acting)(endpoint.method, fill(endpoint.path, ids), body);
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return { ids, body, answer, events: await eventsOf(answer.headers.get("x-request-id")) };
 }
+
+/** Operations whose caller has proved nothing yet. All others, also public ones, name their actor. */
+const strangers = new Set(["requestPasswordReset", "startPasskeySignIn"]);
 
 /** Values that must not be in the log. */
 const secretsIn = (value: unknown): string[] => {
   const found: string[] = [];
   JSON.stringify(value, (name, inner: unknown) => {
     if (
-      /^(?:key|secret|password|token|private_key|signing_secret)$/.test(name) &&
+      /^(?:key|secret|password|token|challenge|private_key|signing_secret)$/.test(name) &&
       typeof inner === "string" &&
       inner.length >= 8
     ) {
@@ -85,7 +75,7 @@ it.each(byName(audited))("%s writes one event with its actor, and no secret", as
   expect(events).toHaveLength(1);
   const [event] = events;
   expect(event).toMatchObject({ operation: endpoint.id, result: "done", code: null });
-  if (endpoint.needs !== "public") expect(event?.actor_name).toMatch(/./);
+  if (!strangers.has(endpoint.id)) expect(event?.actor_name).toMatch(/./);
   if (endpoint.status !== 201 && ids.length > 0) expect(event?.resource_id).toBe(ids.at(-1));
   const text = JSON.stringify(events);
   for (const secret of [...secretsIn(body), ...secretsIn(answer.body.data)])
@@ -102,9 +92,8 @@ it.each(byName(changing.filter(({ unaudited }) => unaudited !== undefined)))(
 it.each(byName(audited.filter(({ path }) => path.includes("{"))))(
   "%s writes nothing for an unknown id",
   async (_name, endpoint) => {
-    const body = endpoint.body === undefined ? undefined : await bodies[endpoint.id]?.(owner);
-    const call = typeof endpoint.needs === "string" ? person.call : service.call;
-    const answer = await call(endpoint.method, fill(endpoint.path, []), body);
+    const body = await bodyFor(endpoint, owner);
+    const answer = await callOf(endpoint, owner)(endpoint.method, fill(endpoint.path, []), body);
     expect(answer.status).toBe(404);
     expect(await eventsOf(answer.headers.get("x-request-id"))).toEqual([]);
   },
@@ -197,6 +186,10 @@ it("the log is filtered, walked by cursor, downloaded, and needs its permission"
   );
   expect((await service.call("GET", "/audit-events?to=2020-01-01")).body.data).toEqual([]);
   expect((await service.call("GET", "/audit-events?from=yesterday")).status).toBe(400);
+  for (const path of ["/audit-events", "/audit-events/export"]) {
+    const unknown = await service.call("GET", `${path}?operation=createMailingLists`);
+    expect([unknown.status, unknown.body.details[0].field]).toEqual([400, "operation"]);
+  }
   const csv = await service.call("GET", "/audit-events/export?operation=createMailingList");
   expect(csv.body.split("\r\n")[0]).toMatch(/^at,actor_kind,/);
   const other = await service.newWorkspace();
@@ -217,6 +210,22 @@ it("an operator's act on a workspace is in the log of that workspace", async () 
       changes: [{ field: "is_suspended", before: false, after: true }],
     },
   ]);
+});
+
+it("a refused person who is no operator writes into the log of the installation, and into no workspace's", async () => {
+  const other = await service.newWorkspace();
+  const stranger = await service.newPerson(["*:*"]);
+  const answer = await stranger.call("POST", `/operator/workspaces/${other.workspaceId}/suspend`);
+  expect(answer.status).toBe(403);
+  const [event] = await eventually("the refusal in the log", async () => {
+    const events = await eventsOf(answer.headers.get("x-request-id"));
+    return events.length > 0 && events;
+  });
+  const { workspaceId } = other;
+  const refusal = { operation: "suspendWorkspace", result: "refused", code: "FORBIDDEN" };
+  expect(event).toMatchObject({ ...refusal, workspace_id: nilId, resource_id: workspaceId });
+  const { body } = await apiCaller(() => service.url, other.key)("GET", "/audit-events");
+  expect(body.data).toEqual([]);
 });
 
 it("operations whose permission is to read are not audited", () => {

@@ -24,6 +24,7 @@ import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
 import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { jobResource, type Owner, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService, type TestService } from "./support/service.ts";
 
 const MEGABYTE = 1024 ** 2;
@@ -47,7 +48,8 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-contract-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   const stripe = await startFakeStripe();
-  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
+  const openId = await startOpenIdProvider();
+  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env, ...openId.env } });
   const { database, clock, workspaceId } = service;
   // The clock runs ahead during the examples; the person stays confirmed.
   const confirmedAt = new Date("2999-01-01");
@@ -92,6 +94,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  notices: "notices",
   render: "campaigns",
   retry: "messages",
   segments: "segments",
@@ -99,17 +102,23 @@ const governing: Readonly<Record<string, string>> = {
   validations: "validations",
   webhooks: "webhooks",
 };
+/** Paths whose words would select another permission. */
+const ofPath: Readonly<Record<string, string>> = {
+  "/messages/{id}/cancel": "messages",
+  "/check": "campaigns",
+};
 const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** Any caller may use these; what it gets depends on its permissions. */
-const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /search"]);
+const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /notices", "GET /search"]);
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
   "POST /render",
+  "POST /check",
   "POST /campaigns/{id}/check",
   "POST /suppressions/find",
 ]);
@@ -143,8 +152,7 @@ describe("permissions", () => {
   it.each(inWorkspace)("%s needs the permission of its path and method", (name, { path, needs }) => {
     if (forAnyone.has(name)) return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
-    const ofMessages = path === "/messages/{id}/cancel" ? "messages" : governing[last];
-    const resource = reports.test(path) ? "reports" : ofMessages;
+    const resource = reports.test(path) ? "reports" : (ofPath[path] ?? governing[last]);
     return expect(typeof needs !== "string" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
   });
 
@@ -423,7 +431,7 @@ describe("answers", () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
-      const wanted = /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;
+      const wanted = /^text\/|\bjson$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;
       expect(answer.headers.get("content-type")).toBe(wanted);
       if (mediaType === EVENT_STREAM) return;
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);

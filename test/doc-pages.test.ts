@@ -1,5 +1,5 @@
 /**
- * The pages for people (README.md, docs/ and the like): what they link to and name exists, what comments cite in them
+ * The pages for people (README.md, CHANGELOG.md, docs/ and the like): what they link to and name exists, what comments cite in them
  * exists, and no paragraph or table cell is too long to be read.
  */
 import { access, readdir, readFile } from "node:fs/promises";
@@ -21,7 +21,14 @@ async function namesIn(folder: string, ending: RegExp): Promise<string[]> {
   return entries.filter((name) => ending.test(name)).map((name) => join(folder, name));
 }
 
-const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...(await namesIn("docs", /\.md$/))].sort();
+const pages = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "clients/typescript/README.md",
+  ...(await namesIn("docs", /\.md$/)),
+].sort();
 const textOf = (path: string) => readFile(join(root, path), "utf8");
 const exists = (path: string) =>
   access(join(root, path)).then(

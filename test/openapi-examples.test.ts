@@ -16,8 +16,9 @@ import { endpointsForDocs } from "#processes/api.ts";
 import document from "../openapi.json" with { type: "json" };
 import { apiCaller } from "./support/api-caller.ts";
 import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
-import { before, type Owner, resources } from "./support/contract-examples.ts";
+import { before, type Owner, queries, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { RECORDED_AT, StableValues } from "./support/stable-examples.ts";
 
@@ -27,7 +28,8 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-examples-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   const stripe = await startFakeStripe();
-  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
+  const openId = await startOpenIdProvider();
+  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env, ...openId.env } });
 });
 
 async function record(endpoint: Endpoint) {
@@ -51,6 +53,7 @@ async function record(endpoint: Endpoint) {
   const stable = new StableValues();
   return {
     ids: ids.map((id) => stable.of(id)),
+    ...(queries[endpoint.id] !== undefined && { query: queries[endpoint.id] }),
     ...(body && { body: stable.of(body instanceof FormData ? await fieldsOf(body) : body) }),
     ...(mediaTypeOf(endpoint.answer) !== EVENT_STREAM && { answer: stable.of(answer.body) }),
   };
@@ -83,8 +86,23 @@ it("src/openapi-examples.json has what every operation takes and answers", async
   await expect(`${JSON.stringify(recorded, null, 2)}\n`).toMatchFileSnapshot("../src/openapi-examples.json");
 }, 300_000);
 
-/** Operations whose samples need nothing but a key, or the ids of their path. */
+/** Operations whose samples need nothing but a key or a session, and the ids of their path. */
 const sampled = [
+  // By a person.
+  "getSession",
+  "getMe",
+  "updateMe",
+  "listSessions",
+  "revokeSessions",
+  "listWorkspaces",
+  "createWorkspace",
+  "startAuthenticatorApp",
+  "listOperatedWorkspaces",
+  "suspendWorkspace",
+  "getSignInOptions",
+  "requestPasswordReset",
+  // By a key.
+  "searchEverything",
   "createApiKey",
   "createSendingDomain",
   "createVerifiedSender",
@@ -109,7 +127,11 @@ it.each(sampled)(
     if (endpoint === undefined) throw new Error(`there is no operation ${id}`);
     const { database, clock } = service;
     const { workspaceId, key } = await service.newWorkspace();
-    const person = await service.newPerson(["*:*"], { workspaceId });
+    const person = await service.newPerson(["*:*"], {
+      workspaceId,
+      isOperator: true,
+      confirmedAt: clock.now(),
+    });
     const owner: Owner = { workspaceId, call: apiCaller(() => service.url, key), person, database, clock };
     const ids = await idsFor(endpoint.path, owner);
     const { source, shown } = sampleOf(endpoint);
@@ -119,6 +141,7 @@ it.each(sampled)(
     );
     const folder = await mkdtemp(join(tmpdir(), "posthaste-sample-"));
     await writeFile(join(folder, "people.csv"), "Email\nada@example.net\n");
+    await writeFile(join(folder, "cookies"), cookieFile(person.token));
     const { stdout } = await promisify(execFile)(
       "sh",
       ["-c", `${command.replaceAll("https://mail.example.com", service.url)} -s -w '\n%{http_code}'`],
@@ -128,6 +151,9 @@ it.each(sampled)(
     expect([stdout.split("\n").at(-1), stdout]).toEqual([String(endpoint.status ?? 200), expect.any(String)]);
   },
 );
+
+/** The file that `curl -c cookies` writes after a sign-in. */
+const cookieFile = (token: string) => `#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tposthaste\t${token}\n`;
 
 /** The sample of an operation, and the ids of its path as the document shows them. */
 function sampleOf({ path, method }: Endpoint): { source: string; shown: string[] } {

@@ -59,7 +59,14 @@ with recursive
     from
       step
     where
-      workspace_id <> $8
+      (workspace_id, campaign_id) <> ($8::uuid, $9::uuid)
+      or exists (
+        select
+        from
+          delivery_queue q
+        where
+          (q.priority, q.workspace_id, q.campaign_id) = ($10, $11::uuid, $12::uuid)
+      )
   ),
   open_line as materialized (
     select
@@ -69,7 +76,7 @@ with recursive
       is_routed,
       is_crowded,
       ceil(
-        $9::float8 / count(*) over (
+        $13::float8 / count(*) over (
           partition by
             workspace_id
         ) / (
@@ -88,12 +95,12 @@ with recursive
       cross join lateral (
         select
           q.bytes,
-          line.workspace_id = any ($10::uuid[]) as is_crowded
+          line.workspace_id = any ($14::uuid[]) as is_crowded
         from
           delivery_queue q
         where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($11, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($12, line.workspace_id, line.campaign_id, now())
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($15, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($16, line.workspace_id, line.campaign_id, now())
           and q.campaign_id = line.campaign_id
           and q.due_at >= line.starts_at
           and q.due_at <= now()
@@ -101,7 +108,7 @@ with recursive
           1
       ) first
     where
-      campaign_id <> all ($13::uuid[])
+      campaign_id <> all ($17::uuid[])
       and workspace_id <> all (
         array(
           select
@@ -112,12 +119,12 @@ with recursive
             is_suspended
         )
       )
-      and workspace_id <> all ($14::uuid[])
+      and workspace_id <> all ($18::uuid[])
       -- All messages of a campaign have the same size.
       and not (
         is_crowded
-        and campaign_id <> $15
-        and bytes > $16
+        and campaign_id <> $19
+        and bytes > $20
       )
   ),
   shared as materialized (
@@ -143,8 +150,8 @@ with recursive
         from
           delivery_queue q
         where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($17, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($18, line.workspace_id, line.campaign_id, now())
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($21, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($22, line.workspace_id, line.campaign_id, now())
           and q.campaign_id = line.campaign_id
           and q.due_at >= line.starts_at
           and q.due_at <= now()
@@ -152,14 +159,14 @@ with recursive
           and case
             when line.is_routed then q.workspace_id || ' ' || q.domain
             else q.domain
-          end <> all ($19::text[])
+          end <> all ($23::text[])
           and (
             q.source_ip is null
-            or q.source_ip <<= any ($20::inet[])
-            or q.due_at < now() - make_interval(secs => $21)
+            or q.source_ip <<= any ($24::inet[])
+            or q.due_at < now() - make_interval(secs => $25)
           )
           and (
-            q.bytes <= $22
+            q.bytes <= $26
             or not line.is_crowded
           )
         order by
@@ -173,7 +180,7 @@ with recursive
           q skip locked
       ) head
     limit
-      $23
+      $27
   ),
   more as materialized (
     -- Lines that did not fill their share have nothing more due.
@@ -212,8 +219,8 @@ with recursive
         from
           delivery_queue q
         where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($24, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($25, line.workspace_id, line.campaign_id, now())
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($28, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($29, line.workspace_id, line.campaign_id, now())
           and q.campaign_id = line.campaign_id
           and q.due_at >= line.starts_at
           and q.due_at <= now()
@@ -226,14 +233,14 @@ with recursive
           and case
             when line.is_routed then q.workspace_id || ' ' || q.domain
             else q.domain
-          end <> all ($26::text[])
+          end <> all ($30::text[])
           and (
             q.source_ip is null
-            or q.source_ip <<= any ($27::inet[])
-            or q.due_at < now() - make_interval(secs => $28)
+            or q.source_ip <<= any ($31::inet[])
+            or q.due_at < now() - make_interval(secs => $32)
           )
           and (
-            q.bytes <= $29
+            q.bytes <= $33
             or not line.is_crowded
           )
         order by
@@ -242,12 +249,12 @@ with recursive
           q.campaign_id,
           q.due_at
         limit
-          $30
+          $34
         for update of
           q skip locked
       ) head
     limit
-      $31 - (
+      $35 - (
         select
           count(*)
         from
@@ -269,7 +276,7 @@ with recursive
     select
       *
     from
-      unnest($32::uuid[], $33::bigint[], $34::bigint[]) as h (workspace_id, held_messages, held_bytes)
+      unnest($36::uuid[], $37::bigint[], $38::bigint[]) as h (workspace_id, held_messages, held_bytes)
   ),
   placed as (
     select
@@ -285,7 +292,7 @@ with recursive
         partition by
           workspace_id
         order by
-          bytes > $35,
+          bytes > $39,
           due_at,
           message_id rows unbounded preceding
       )
@@ -300,7 +307,7 @@ with recursive
           *,
           sum(bytes) over (
             order by
-              bytes > $36,
+              bytes > $40,
               place,
               due_at,
               message_id rows unbounded preceding
@@ -308,29 +315,29 @@ with recursive
         from
           placed
         where
-          own_messages <= $37
+          own_messages <= $41
           and (
             own_messages = 1
-            or own_bytes <= $38::numeric * case
-              when bytes > $39 then 1
-              else $40::numeric
+            or own_bytes <= $42::numeric * case
+              when bytes > $43 then 1
+              else $44::numeric
             end
           )
       ) as counted
     where
       bytes_before = 0
-      or bytes_before + bytes <= $41
+      or bytes_before + bytes <= $45
   ),
   leased as (
     update delivery_queue q
     set
       lease_number = q.lease_number + 1,
-      leased_by = $42,
-      due_at = now() + make_interval(secs => $43),
+      leased_by = $46,
+      due_at = now() + make_interval(secs => $47),
       -- A campaign may have been paused for days, so the retry time begins with the first attempt. A look-up that
       -- no DNS server answered is not an attempt, but it sets first_attempt_at (settleLeases) and starts the time.
       expires_at = case
-        when q.campaign_id <> $44
+        when q.campaign_id <> $48
         and q.attempts = 0
         and q.first_attempt_at is null then greatest(
           q.expires_at,
@@ -368,7 +375,7 @@ with recursive
       host(q.source_ip) as source_ip,
       -- Both times are of the database clock, so machines with different clocks agree.
       q.lease_number > 1
-      or due.due_at < now() - make_interval(secs => $45) as is_stale
+      or due.due_at < now() - make_interval(secs => $49) as is_stale
   )
   -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
 select
@@ -385,18 +392,18 @@ select
   c.from_name,
   c.to_name,
   c.particulars,
-  leased.bytes > $46 as is_large,
+  leased.bytes > $50 as is_large,
   case
-    when leased.bytes <= $47 then c.html
+    when leased.bytes <= $51 then c.html
   end as html,
   case
-    when leased.bytes <= $48 then c.text
+    when leased.bytes <= $52 then c.text
   end as text,
   case
-    when leased.bytes <= $49 then c.attachments
+    when leased.bytes <= $53 then c.attachments
   end as attachments,
   case
-    when leased.bytes <= $50 then s.raw
+    when leased.bytes <= $54 then s.raw
   end as raw,
   c.message_id is not null
   and (

@@ -21,7 +21,9 @@ with
         $15::text[],
         $16::text[],
         $17::inet[],
-        $18::jsonb[]
+        $18::jsonb[],
+        $19::uuid[],
+        $20::text[]
       ) with ordinality as o (
         workspace_id,
         message_id,
@@ -41,8 +43,19 @@ with
         provider,
         left_from,
         tls,
+        opening_id,
+        conversation,
         place
       )
+  ),
+  openings as (
+    insert into
+      smtp_openings (workspace_id, id, lines)
+    select
+      *
+    from
+      unnest($21::uuid[], $22::uuid[], $23::text[]) as c (workspace_id, id, lines)
+    on conflict do nothing
   ),
   moved as (
     update messages m
@@ -68,7 +81,7 @@ with
     where
       m.workspace_id = o.workspace_id
       and m.id = o.message_id
-      and m.status || ' ' || o.status = any ($19::text[])
+      and m.status || ' ' || o.status = any ($24::text[])
       and case
         when m.status = 'bounced'
         and o.status = 'bounced' then o.is_address_fault
@@ -133,6 +146,8 @@ with
         enhanced_code,
         source_ip,
         tls,
+        opening_id,
+        conversation,
         campaign_id
       )
     select
@@ -148,6 +163,8 @@ with
       enhanced_code,
       left_from,
       tls,
+      opening_id,
+      conversation,
       campaign_id
     from
       moved
@@ -447,7 +464,7 @@ with
             select
               *,
               date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-              coalesce(origin_id, $20) as counted_origin_id,
+              coalesce(origin_id, $25) as counted_origin_id,
               lower(split_part(from_email, '@', -1)) as from_domain
             from
               (
@@ -623,7 +640,7 @@ with
         select
           *,
           date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-          coalesce(origin_id, $21) as counted_origin_id,
+          coalesce(origin_id, $26) as counted_origin_id,
           lower(split_part(from_email, '@', -1)) as from_domain
         from
           (

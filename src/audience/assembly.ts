@@ -62,7 +62,7 @@ export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): E
     ...subscriberEndpoints({ db, clock, plans, historyOf, onSubscriber }),
     ...importEndpoints({ db, clock, plans }),
     ...exportEndpoints({ db, clock, plans }),
-    ...bulkActionEndpoints({ db }),
+    ...bulkActionEndpoints({ db, clock }),
     ...customFieldEndpoints({ db, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({ db, clock, uses: [usedBySuppression, ...segmentUses], keepName: keepSegmentName }),
     ...suppressionListEndpoints({ db, clock, plans, causesOf }),

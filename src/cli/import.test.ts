@@ -112,6 +112,36 @@ test("texts name the options of the command", async () => {
   expect(guessed.stdout).toContain("inspect it again with --encoding");
 });
 
+test("columns are mapped by header or position, and a file without a header is read", async () => {
+  const { code, stdout } = await inspect(
+    "m.csv",
+    "Ann,a@x.example,1\nBob,nobody,2\n",
+    "--no-header",
+    "--map",
+    "#2=email",
+    "--map",
+    "#1=first_name",
+    "--map",
+    "#3=",
+    "--json",
+  );
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    rows: 2,
+    invalid: 1,
+    has_header: false,
+    columns: [{ field: "first_name" }, { field: "email" }, { field: null }],
+  });
+  const unknown = await inspect("m.csv", "Mail\na@x.example\n", "--map", "E-Mail=email");
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    'error: An import of this file would be refused: --map[0] is no column of the file: "E-Mail"; it has: Mail\n',
+  ]);
+  const headless = await inspect("m.csv", "a@x.example,1\n");
+  expect(headless.stderr).toContain("such as Email,First,Last, or give --no-header");
+  expect((await inspect("m.csv", "Mail\n", "--map", "email")).code).toBe(2);
+});
+
 test("a missing file and a folder are refused with a sentence", async () => {
   const missing = await inspect("nosuch.csv", undefined);
   expect([missing.code, missing.stderr]).toEqual([

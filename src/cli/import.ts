@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { inspectFile } from "#audience/imports/dry-run-file.ts";
 import type { ImportReport } from "#audience/imports/dry-run-report.ts";
+import type { ImportMapping } from "#audience/imports/mapping/mapping.ts";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { systemClock } from "#platform/clock.ts";
 import { type Encoding, readEncodingName } from "#platform/csv/encodings.ts";
@@ -21,6 +22,8 @@ interface InspectOptions {
   readonly dateFormat?: DateFormat;
   readonly status?: SubscriberStatus;
   readonly optOutColumn?: readonly string[];
+  readonly map?: ImportMapping;
+  readonly header: boolean;
   readonly resubscribe?: true;
   readonly keepExisting?: true;
   readonly json?: true;
@@ -43,17 +46,26 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
       (name: string, others: readonly string[]) => [...others, name],
       [],
     )
+    .option(
+      "--map <column=field>",
+      "the field that a column is for: its header or #position, then a field such as email or custom_fields.city, or nothing to leave it out; may be repeated",
+      readMapped,
+    )
+    .option("--no-header", "the first row is already a person")
     .option("--resubscribe", "members who unsubscribed become active again")
     .option("--keep-existing", "keep names and custom fields of members")
     .option("--json", "print JSON")
     .action(async (path: string, options: InspectOptions) => {
-      const { list, encoding, dateFormat, status, optOutColumn, resubscribe, keepExisting } = options;
+      const { list, encoding, dateFormat, status, optOutColumn, resubscribe, keepExisting, map, header } =
+        options;
       const inspection = {
         path,
         encoding: encoding ?? null,
         date_format: dateFormat ?? null,
         status: status ?? null,
         opt_out_column: optOutColumn ?? null,
+        mapping: map ?? null,
+        has_header: header ? null : false,
         resubscribe: resubscribe ?? false,
         updateExisting: !keepExisting,
         clock: systemClock,
@@ -97,6 +109,10 @@ const refusals = new Set(["BAD_REQUEST", "VALIDATION_ERROR"]);
 function inOptions(sentence: string): string {
   return sentence
     .replaceAll(/\bopt_out_column=ignore\b/g, "--opt-out-column ignore")
+    .replaceAll(/\bhas_header=false\b/g, "--no-header")
+    .replaceAll(/\bin mapping$/g, "with --map")
+    .replaceAll(/\bmapping(\[\d+\])(?:\.(?:column|field))?/g, "--map$1")
+    .replaceAll(/\bmapping (?=must name|leaves)/g, "--map ")
     .replaceAll(/\bopt_out_column=(.+?)(?=, and it decides| as well$)/g, '--opt-out-column "$1"')
     .replaceAll(
       /\b(status|date_format|encoding)=(\w+)/g,
@@ -115,6 +131,17 @@ function inOptions(sentence: string): string {
 }
 
 const optionOf = (field: string) => `--${field.replaceAll("_", "-")}`;
+
+/** One option, such as `E-Mail=email` or `#3=custom_fields.city`. */
+function readMapped(text: string, others: ImportMapping = []): ImportMapping {
+  const at = text.lastIndexOf("=");
+  if (at <= 0) throw new InvalidArgumentError("Write column=field, such as E-Mail=email.");
+  const [name, field] = [text.slice(0, at), text.slice(at + 1).trim()];
+  const position = /^#(\d{1,4})$/.exec(name)?.[1];
+  const column = position === undefined ? name : Number(position);
+  if (column === 0) throw new InvalidArgumentError("Positions are counted from 1.");
+  return [...others, { column, field: field === "" ? null : field }];
+}
 
 function readListId(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID, as the API shows it.");

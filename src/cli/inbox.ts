@@ -13,9 +13,14 @@ export function addInboxCommand(program: Command, { stdout, environment }: CliOp
     .option("--token", "print the token alone, for programs")
     .action((options: { readonly token?: true }) => {
       const config = readConfig(environment);
-      const token = inboxToken(config);
       if (config.MAIL_MODE !== "capture")
         throw new Error("The local inbox exists only with MAIL_MODE=capture");
-      stdout.write(`${options.token ? token.value : inboxAddress(localUrl(config), token)}\n`);
+      // A token made here would be that of no service.
+      const value = inboxToken(config).find();
+      if (value === undefined)
+        throw new Error(
+          `No inbox token in ${config.DATA_DIR}: run this command with the DATA_DIR and PORT of the service`,
+        );
+      stdout.write(`${options.token ? value : inboxAddress(localUrl(config), { value })}\n`);
     });
 }

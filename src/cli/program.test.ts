@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
@@ -251,6 +251,24 @@ test("without a service a command runs the embedded database for itself, and joi
   } finally {
     await running.stop();
   }
+});
+
+test("the address of the inbox has the token of the service, and a folder without one gets none", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-cli-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const environment = { DATA_DIR: dataDir, PORT: "9090" };
+  for (const line of ["inbox", "inbox --token"]) {
+    expect(await run(line, environment)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `error: No inbox token in ${dataDir}: run this command with the DATA_DIR and PORT of the service\n`,
+    });
+  }
+  expect(await readdir(dataDir)).toEqual([]);
+
+  await writeFile(join(dataDir, "inbox.token"), "of-the-service\n");
+  expect((await run("inbox", environment)).stdout).toBe("http://127.0.0.1:9090/inbox?token=of-the-service\n");
+  expect((await run("inbox --token", environment)).stdout).toBe("of-the-service\n");
 });
 
 test("a newer list of disposable domains is taken, and a page is not", async () => {

@@ -9,7 +9,7 @@ const service = await startService();
 const { database, workspaceId } = service;
 const password = "a long password of a test";
 
-async function run(words: readonly string[], input = "") {
+async function run(words: readonly string[], input = "", settings: Readonly<Record<string, string>> = {}) {
   const written = { stdout: "", stderr: "" };
   const output = (name: "stdout" | "stderr") => ({
     write(text: string | Uint8Array) {
@@ -20,7 +20,11 @@ async function run(words: readonly string[], input = "") {
     stdout: output("stdout"),
     stderr: output("stderr"),
     stdin: Readable.from([input]),
-    environment: { DATABASE_URL: service.database.url, PUBLIC_URL: "https://mail.example.com" },
+    environment: {
+      DATABASE_URL: service.database.url,
+      PUBLIC_URL: "https://mail.example.com",
+      ...settings,
+    },
     endpoints: () => service.api.endpoints,
     serve: async () => {},
   });
@@ -68,6 +72,21 @@ test("a password from standard input works at once and is in no log", async () =
   expect(JSON.stringify(await eventsOf("user create"))).not.toContain(password);
   const weak = await run(["user", "create", "--password-stdin", "weak@example.com"], "short\n");
   expect([weak.code, weak.stderr]).toEqual([1, expect.stringContaining("password")]);
+});
+
+test("with PASSWORD_LOGIN=off no link is printed, but how the person signs in", async () => {
+  const off = { PASSWORD_LOGIN: "off" };
+  const made = await run(["user", "create", "nolink@example.com"], "", off);
+  expect(made.stdout).toMatch(/Without OIDC_ISSUER only people who have a passkey can sign in/);
+  const provider = {
+    OIDC_ISSUER: "https://login.example.com",
+    OIDC_CLIENT_ID: "posthaste",
+    OIDC_CLIENT_SECRET: "a secret of a test",
+    OIDC_NAME: "Acme ID",
+  };
+  const reset = await run(["user", "reset-password", "nolink@example.com"], "", { ...off, ...provider });
+  expect(reset.stdout).toMatch(/They sign in with Acme ID, whose account must have this address/);
+  expect(made.stdout + reset.stdout).not.toContain("/console/reset");
 });
 
 test("a second person with the address, and wrong options, change nothing", async () => {
@@ -134,4 +153,23 @@ test("each command that changes a workspace is one event of that workspace", asy
     { operation: "key create" },
   ]);
   expect(JSON.stringify(events)).not.toContain(made.key);
+});
+
+test("a disconnected person has no account at the provider and no session any more", async () => {
+  const { id } = await answer(["user", "create", "--password-stdin", "left@example.com"], `${password}\n`);
+  const browser = new TestBrowser(service.url);
+  await signIn("left@example.com", password, browser);
+  await database.run(sql`
+    insert into external_accounts (issuer, subject, user_id) values ('https://login.example.com', '1', ${id})`);
+  expect(await answer(["user", "disconnect", "left@example.com"])).toMatchObject({
+    id,
+    email: "left@example.com",
+  });
+  expect(await database.rows(sql`select from external_accounts where user_id = ${id}`)).toEqual([]);
+  expect(await database.rows(sql`select from sessions where user_id = ${id}`)).toEqual([]);
+  expect(await eventsOf("user disconnect")).toMatchObject([
+    { resource_id: id, resource_name: "left@example.com" },
+  ]);
+  const unknown = await run(["user", "disconnect", "unknown@example.com"]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("User not found")]);
 });

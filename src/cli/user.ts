@@ -5,6 +5,7 @@ import { describeAudit } from "#platform/audit/pending-event.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { localUrl } from "#platform/network/local-url.ts";
@@ -15,13 +16,13 @@ import { changeInstallationUser } from "#workspace/people/change-installation-us
 import { createUser, readPersonEmail } from "#workspace/people/create-user.ts";
 import { findInstallationUser, listInstallationUsers } from "#workspace/people/installation-users-store.ts";
 import { issuePasswordPath } from "#workspace/people/issue-link.ts";
-import { removeLinks } from "#workspace/people/links-store.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
 import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
-import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
+import { findUserByEmail, lockUser, type User } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
-import { lockTeam } from "#workspace/team/teammate-store.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
+import { removeExternalAccounts } from "#workspace/single-sign-on/store.ts";
+import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
@@ -77,6 +78,17 @@ export function addUserCommands(program: Command, options: CliOptions): void {
     }
   }
 
+  /** How a person signs in where passwords are switched off: no link is printed there. */
+  function noteWithoutPasswords(asJson = false): void {
+    const config = readConfig(environment);
+    if (asJson || config.PASSWORD_LOGIN === "on") return;
+    const way =
+      config.OIDC_ISSUER === null
+        ? "Without OIDC_ISSUER only people who have a passkey can sign in: configure single sign-on, or set PASSWORD_LOGIN=on."
+        : `They sign in with ${config.OIDC_NAME}, whose account must have this address, or with a passkey.`;
+    stdout.write(`\nPasswords are switched off (PASSWORD_LOGIN=off). ${way}\n`);
+  }
+
   /** A link, unless a password is given or passwords are switched off. */
   const linkFor = (tx: Queryable, userId: string, { passwordStdin }: PasswordOptions) =>
     passwordStdin || readConfig(environment).PASSWORD_LOGIN === "off"
@@ -114,6 +126,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
         }),
       );
       show({ ...made.row }, made.path, given.json ?? false);
+      noteWithoutPasswords(given.json);
     });
 
   user
@@ -135,18 +148,36 @@ export function addUserCommands(program: Command, options: CliOptions): void {
       const password_hash = given.passwordStdin ? await readPasswordHash(options, address) : undefined;
       const changed = await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {
-          const { id } = await lockNamed(tx, address);
-          if (password_hash !== undefined) {
-            await updateUser(tx, id, { password_hash });
-            await removeSessionsOf(tx, id);
-            await removeChallengesOf(tx, id);
-            await removeLinks(tx, "set_password", id);
-          }
+          const locked = await lockNamed(tx, address);
+          const { id } = locked;
+          if (password_hash !== undefined) await replacePassword(tx, locked, password_hash);
           describeAudit({ resource: { id, name: address } });
           return { row: await findInstallationUser(tx, id), path: await linkFor(tx, id, given) };
         }),
       );
       show({ ...changed.row }, changed.path, given.json ?? false);
+      noteWithoutPasswords(given.json);
+    });
+
+  user
+    .command("disconnect")
+    .description(
+      "forget a person's account at the OpenID provider, and end their sessions; the next single sign-on connects one again",
+    )
+    .argument("<email>", "their address", email)
+    .option("--json", jsonHelp)
+    .action(async (address: string, given: PasswordOptions) => {
+      const row = await withDatabase(environment, (db) =>
+        db.transaction(async (tx) => {
+          const { id } = await lockNamed(tx, address);
+          await removeExternalAccounts(tx, id);
+          // The sessions may be those of another person, who had the address before.
+          await removeSessionsOf(tx, id);
+          describeAudit({ resource: { id, name: address } });
+          return findInstallationUser(tx, id);
+        }),
+      );
+      show({ ...row }, undefined, given.json ?? false);
     });
 
   for (const [name, is_disabled, description] of [
@@ -203,6 +234,7 @@ async function joinWorkspace(
   const workspace = asked === undefined ? await findFirstWorkspace(tx) : await findWorkspace(tx, asked);
   if (workspace === undefined) throw notFound("Workspace");
   await lockTeam(tx, workspace.id);
+  await requireBelowRowLimitUnderLock(tx, workspace.id, teammateRoom);
   await insertWorkspaceMember(tx, workspace.id, { userId, builtInRole, roleId: null }, systemClock.now());
   return workspace.id;
 }

@@ -13,6 +13,7 @@ const tables = {
   message_contents: "message_id",
   message_events: "message_id",
   submissions: "id",
+  smtp_openings: "id",
 } as const;
 export type PartitionedTable = keyof typeof tables;
 

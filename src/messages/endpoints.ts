@@ -10,6 +10,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { filterTexts, findMessages, messageFilterFields, SearchedSince } from "./find-messages.ts";
 import type { ScanFilter } from "./log-scan-store.ts";
+import { decodeConversation } from "./message/conversation.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
 import { reports } from "./permission.ts";
 import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
@@ -17,17 +18,16 @@ import { type EventRow, findMessage, listEvents, listMessages, type MessageRow }
 const MessageLogRow = Type.Object(
   {
     id: described(Id, "Id of the message."),
-    time: Type.Unsafe<Date>({ ...Timestamp, description: "When the service accepted it." }),
+    time: described(Timestamp, "When the service accepted it."),
     localpart: Type.String({ description: "The recipient's address before the @." }),
     domain: Type.String({ description: "The recipient's address after the @." }),
     status: Type.Enum([...messageStatuses], { description: "State of the message." }),
     attempts: Type.Integer({ description: "Delivery attempts made." }),
     error_message: nullable(Type.String({ description: "The last error; null without one." })),
     source: Type.Enum([...messageSources], { description: "What it was sent by." }),
-    origin_id: nullable({
-      ...Id,
-      description: "Id of the campaign, autoresponder or API key that sent it; null for other origins.",
-    }),
+    origin_id: nullable(
+      described(Id, "Id of the campaign, autoresponder or API key that sent it; null for other origins."),
+    ),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     from_email: Type.String({ description: "The sender's address." }),
     subject: Type.String({
@@ -63,6 +63,21 @@ const TlsNote = Type.Object(
   { $id: "TlsNote" },
 );
 
+const ConversationLine = Type.Object(
+  {
+    time: described(Timestamp, "When it was written or arrived, in UTC, to the millisecond."),
+    from: Type.Enum(["client", "server", "connection"], {
+      description:
+        "`client`: the service; `server`: the mail server; `connection`: what happened to the connection, such as its TLS or a timeout.",
+    }),
+    text: Type.String({
+      description:
+        "One line without its line end, at most 500 characters. Control characters and octets that are not UTF-8 are escaped, such as \\x00. Text in parentheses stands for what is not shown: the message, credentials.",
+    }),
+  },
+  { $id: "ConversationLine" },
+);
+
 const TimelineEntry = Type.Object(
   {
     type: Type.String({
@@ -83,6 +98,12 @@ const TimelineEntry = Type.Object(
     ),
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
+    conversation: nullable(
+      Type.Array(ConversationLine, {
+        description:
+          "The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, in capture mode, and for attempts of earlier versions.",
+      }),
+    ),
     times: Times,
     user_agent: nullable(Type.String({ description: "Of opens and clicks." })),
     machine_sign: nullable(
@@ -150,7 +171,7 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       path: "/messages/{id}",
       summary: "One message with the timeline of its attempts and the replies they got",
       description:
-        "Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.",
+        "Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.",
       needs: need(reports, "read"),
       answer: Message,
       message: "Message",
@@ -161,6 +182,12 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       },
     }),
   ];
+}
+
+function entryOf({ opening, conversation, ...event }: EventRow): Static<typeof TimelineEntry> {
+  const lines = [...decodeConversation(opening), ...decodeConversation(conversation)];
+  const shown = lines.map(({ time, ...line }) => ({ time: new Date(time), ...line }));
+  return { ...event, conversation: shown.length === 0 ? null : shown };
 }
 
 /** A row of the log, without the fields that only a single message shows. */
@@ -178,11 +205,12 @@ function describe(message: MessageRow, events: EventRow[]): Static<typeof Messag
     tls: null,
     code: null,
     enhanced_code: null,
+    conversation: null,
   };
   const engagement = { times: 1, user_agent: null, machine_sign: null };
   return {
     ...message,
     to: `${message.localpart}@${message.domain}`,
-    timeline: [{ type: "queued", time: message.time, ...reply, ...engagement }, ...events],
+    timeline: [{ type: "queued", time: message.time, ...reply, ...engagement }, ...events.map(entryOf)],
   };
 }

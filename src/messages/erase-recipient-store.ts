@@ -33,11 +33,12 @@ export async function listToErase(
   return rows.map(({ id }) => id);
 }
 
-/** Ids of the messages to an address, and of those in `others`, that wait in the queue or are being sent. */
+/** A page of the ids of the messages to an address, and of those in `others`, that wait in the queue or are being sent. */
 export async function listQueuedTo(
   db: Queryable,
   workspaceId: WorkspaceId,
   { email, others }: { readonly email: string; readonly others: Sql },
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select q.message_id as id from delivery_queue q
@@ -46,8 +47,8 @@ export async function listQueuedTo(
       where m.workspace_id = ${workspaceId} and m.source = any (${[...messageSources]}::text[])
         and m.status in ('queued', 'deferred') and ${address} = lower(${email})
       union all
-      ${others})
-    order by id`);
+      ${others}) and q.message_id > ${after}
+    order by id limit ${limit}`);
   return rows.map(({ id }) => id);
 }
 
@@ -58,7 +59,7 @@ export interface ErasedCounts {
 
 /**
  * Erases the recipient of these messages: the local part, the name, the content, and all texts that may hold the address
- * (replies of servers, links clicked, the subject of single messages). The messages must not be in the queue.
+ * (replies of servers, SMTP conversations, links clicked, the subject of single messages). The messages must not be in the queue.
  */
 export async function eraseRecipient(
   tx: Queryable,
@@ -79,8 +80,9 @@ export async function eraseRecipient(
   await tx.run(sql`
     update complaints set localpart = ${ERASED} where workspace_id = ${workspaceId} and id in ${records}`);
   await tx.run(sql`
-    update message_events set detail = null, user_agent = null
-    where workspace_id = ${workspaceId} and message_id ${these} and (detail is not null or user_agent is not null)`);
+    update message_events set detail = null, user_agent = null, opening_id = null, conversation = null
+    where workspace_id = ${workspaceId} and message_id ${these}
+      and (detail is not null or user_agent is not null or conversation is not null)`);
   const message_contents = await tx.run(sql`
     delete from message_contents where workspace_id = ${workspaceId} and message_id ${these}`);
   return { messages, message_contents };

@@ -4,7 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { choiceField, idField, type QueryField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { nullable, Timestamp } from "#platform/shapes.ts";
+import { described, nullable, Timestamp } from "#platform/shapes.ts";
 import { countMessages, findMessagePage } from "./log-pages-store.ts";
 import { MOST_SCANNED, type ScanFilter, type Scanned, scanMessages } from "./log-scan-store.ts";
 import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
@@ -15,10 +15,9 @@ export const recipientField = textField(
   `A recipient's address, or a part of it, in any case. A whole address finds all of its messages; a part is searched in the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that match the other filters.`,
 );
 
-export const SearchedSince = nullable({
-  ...Timestamp,
-  description: "Messages older than this were not searched; null when all were.",
-});
+export const SearchedSince = nullable(
+  described(Timestamp, "Messages older than this were not searched; null when all were."),
+);
 
 /** Three digits, or an enhanced status code (RFC 3463). */
 const codeForm = /^(?:[2-5]\d\d|[245]\.\d{1,3}\.\d{1,3})$/;

@@ -164,7 +164,7 @@ async function findBeginning(
 }
 
 /** The time in a UUID of version 7. */
-const timeOf = (id: Sql): Sql =>
+export const timeOfIdSql = (id: Sql): Sql =>
   sql`to_timestamp(('x' || encode(substr(uuid_send(${id}), 1, 6), 'hex'))::bit(48)::bigint / 1000.0::float8)`;
 
 /**
@@ -181,7 +181,7 @@ function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted:
   return sql`(
     select time, ${messages} as messages from ${counted} where true ${ofSource}
     union all
-    select ${timeOf(sql`id`)}, 1 from messages
+    select ${timeOfIdSql(sql`id`)}, 1 from messages
     where workspace_id = ${workspaceId} and source = 'platform' ${ofSource} ${ofStatus}
       ${from ? sql`and id >= ${firstIdAt(from)}` : empty} ${to ? sql`and id < ${firstIdAt(to)}` : empty}
     ${

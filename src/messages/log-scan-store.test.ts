@@ -168,3 +168,22 @@ test("a search that stops says where, and its cursor finds the rest", async () =
   expect(since).toBeNull();
   expect(calls).toBeLessThan(9);
 });
+
+test("a search for a person's delivered mail is not cut short by mail that waits for others", async () => {
+  const { workspaceId: many, key: ofMany } = await service.newWorkspace();
+  await database.run(sql`
+    insert into messages (workspace_id, id, source, origin_name, from_email, localpart, domain, subject, status,
+      created_at, updated_at)
+    select ${many}, (lpad(to_hex(${Date.UTC(2026, 2, 1)}::bigint + number), 12, '0') || '70008' || lpad(to_hex(number), 15, '0'))::uuid,
+      'api', 'Key', 'shop@sender.test', case when number = 1 then 'ada' else 'p' end,
+      'a.test', 'Hello', case when number = 1 then 'delivered' else 'queued' end,
+      timestamptz '2026-03-01Z' + number * interval '1 ms', now()
+    from generate_series(1, ${MOST_SCANNED + 10}::int) number`);
+  const ask = async (status: string) => {
+    const query = `email=ada@a.test&subject=hello${status}`;
+    const { body } = await call("GET", `/messages?${query}`, undefined, { key: ofMany });
+    return { found: body.data.messages.length, isComplete: body.data.searched_since === null };
+  };
+  expect(await ask("&status=delivered")).toEqual({ found: 1, isComplete: true });
+  expect(await ask("")).toEqual({ found: 0, isComplete: false });
+});

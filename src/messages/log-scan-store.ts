@@ -65,18 +65,24 @@ export async function scanMessages(
   const within = sql`${idsWithin(filter, after)} ${acceptedWithin(filter)}`;
   const sources = source && [source];
   const isWholeAddress = email !== undefined && /^[^@]+@[^@]+$/.test(email);
+  const stored = status && storedAs(status);
+  /** Read only if the status of the filter allows it: it would otherwise end the search early, without any finding. */
+  const waiting =
+    stored === undefined || stored.includes("queued")
+      ? [logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED })]
+      : [];
   const places = isWholeAddress
     ? [
         sql`(
           select ${columns} from messages m
           where m.workspace_id = ${workspaceId} and m.status <> 'queued'
             and hashtext(${address}) = hashtext(lower(${domainInALabels(email)})) ${within}) m`,
-        logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED }),
+        ...waiting,
       ]
     : [
         logSql(workspaceId, columns, {
           sources,
-          statuses: status && storedAs(status),
+          statuses: stored,
           where: sql`${shows(workspaceId, status)} ${within}`,
           most: MOST_SCANNED,
         }),

@@ -60,6 +60,15 @@ function classify({ status, classification, isAddressFault }: Outcome): Classifi
   return classification ?? { type: isAddressFault ? "hard" : "soft", category: "Undetermined" };
 }
 
+/** The openings that the outcomes name, each once for a workspace, in the order of ids. */
+function openingsOf(outcomes: readonly Outcome[]) {
+  const openings = outcomes.flatMap(({ workspaceId, conversation }) =>
+    conversation ? { workspaceId, ...conversation.opening } : [],
+  );
+  const distinct = new Map(openings.map((one) => [`${one.workspaceId} ${one.id}`, one]));
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
+
 /** For an inet column: without the zone of a link-local address; null when it is not an address. */
 function ipAddress(text: string | null): string | null {
   const address = text?.split("%", 1)[0] ?? "";
@@ -82,6 +91,7 @@ export async function recordOutcomes(
   // All writers lock messages in the order of ids.
   const inOrder = outcomes.map(kept).sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
   const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
+  const openings = openingsOf(inOrder);
   // Columns of the outcome itself are not returned: the position identifies it.
   const rows = await tx.rows<MovedRow>(
     sql`
@@ -96,9 +106,17 @@ export async function recordOutcomes(
         ${column((one) => one.classification?.type)}::text[], ${column((one) => one.classification?.category)}::text[],
         ${column((one) => one.complaint?.feedbackType)}::text[], ${column((one) => one.complaint?.provider)}::text[],
         ${column((one) => ipAddress(one.sourceIp))}::inet[],
-        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
+        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[],
+        ${uuidArray(column((one) => one.conversation?.opening.id ?? null))}::uuid[],
+        ${textArray(column((one) => one.conversation?.lines ?? null))}::text[])
         with ordinality as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
-          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls, place)
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls, opening_id, conversation, place)
+    ), openings as (
+      insert into smtp_openings (workspace_id, id, lines)
+      select * from unnest(
+        ${uuidArray(openings.map((one) => one.workspaceId))}::uuid[], ${uuidArray(openings.map((one) => one.id))}::uuid[],
+        ${textArray(openings.map((one) => one.lines))}::text[]) as c (workspace_id, id, lines)
+      on conflict do nothing
     ), moved as (
       update messages m
       set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
@@ -122,9 +140,9 @@ export async function recordOutcomes(
         case when m.source = 'campaign' then m.origin_id end as campaign_id
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, attempt, detail, mx_host, code,
-        enhanced_code, source_ip, tls, campaign_id)
+        enhanced_code, source_ip, tls, opening_id, conversation, campaign_id)
       select workspace_id, message_id, event_id, status, time, attempts, detail, mx_host, code, enhanced_code,
-        left_from, tls, campaign_id
+        left_from, tls, opening_id, conversation, campaign_id
       from moved
     ), hardened as materialized (
       select m.*, b.place as bounce_place, b.bounce_type as former_type, b.category as former_category,

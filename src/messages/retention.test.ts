@@ -45,6 +45,7 @@ test("contents go after their days and the log after its own, by whole months, b
     "submissions_2030_03",
     "message_events_2030_01",
     "messages_2030_01",
+    "smtp_openings_2030_01",
   ]);
   expect(await count("messages")).toBe(1);
 });

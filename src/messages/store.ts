@@ -276,14 +276,18 @@ export interface EventRow {
   readonly times: number;
   readonly user_agent: string | null;
   readonly machine_sign: string | null;
+  /** Records of the SMTP conversation (message/conversation.ts): of the connection's opening, and of the message itself. */
+  readonly opening: string | null;
+  readonly conversation: string | null;
 }
 
 /** Events of one message, oldest first, at most 1,000. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip,
-      '{"clear_text_reason": null}'::jsonb || tls as tls,
-      coalesce(times, 1) as times, user_agent, machine_sign
-    from message_events
-    where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);
+    select e.type, e.time, e.attempt, e.detail, e.mx_host, e.code, e.enhanced_code, host(e.source_ip) as source_ip,
+      '{"clear_text_reason": null}'::jsonb || e.tls as tls,
+      coalesce(e.times, 1) as times, e.user_agent, e.machine_sign, o.lines as opening, e.conversation
+    from message_events e
+    left join smtp_openings o on o.workspace_id = e.workspace_id and o.id = e.opening_id
+    where e.workspace_id = ${workspaceId} and e.message_id = ${messageId} order by e.time, e.id limit 1000`);
 }

@@ -6,6 +6,8 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint, Resource } from "#platform/http/endpoint.ts";
 import type { JobHandlers } from "#platform/jobs/runner.ts";
 import { limits } from "#platform/limits/limits.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { noticeEndpoints } from "./notices/endpoints.ts";
 import { personEndpoints } from "./person/endpoints.ts";
 import { ERASURE_JOB, erasureHandler } from "./person/erasure-job.ts";
 import { searchEndpoints } from "./search/endpoints.ts";
@@ -24,15 +26,16 @@ interface OverviewHooks {
 
 /** @param context `database` is that of requests */
 export function overviewEndpoints(
-  context: ProcessContext,
+  context: ProcessContext & { readonly plans: Plans },
   { jobResources, readAccess, historyOf }: OverviewHooks,
 ): Endpoint[] {
-  const { database: db, clock, log } = context;
+  const { database: db, clock, log, plans } = context;
   const rights = new TopicRights(jobResources);
-  const sources = topicSources({ db, clock });
+  const sources = topicSources({ db, clock, plans });
   const streams = new LiveStreams({ sources, rights, readAccess, limits, log });
   return [
     ...streamEndpoints({ db, clock, rights, streams }),
+    ...noticeEndpoints({ db, clock, plans }),
     ...searchEndpoints({ search: new EverythingSearch(db) }),
     ...personEndpoints({ db, clock, historyOf }),
   ];

@@ -91,6 +91,11 @@ export class AsyncCache<Value> {
     return loading;
   }
 
+  /** Whether there is a value, or one is being loaded. */
+  has(key: string): boolean {
+    return this.#kept.get(key) !== undefined;
+  }
+
   clear(): void {
     this.#kept.clear();
   }

@@ -9,11 +9,14 @@
 export const errorTable = {
   VALIDATION_ERROR: { status: 400, text: "The request is malformed or a field is invalid" },
   BAD_REQUEST: { status: 400, text: "The request could not be processed as sent" },
-  UNAUTHORIZED: { status: 401, text: "Missing or invalid API key" },
+  UNAUTHORIZED: { status: 401, text: "The API key or the session is missing or not valid" },
   PLAN_LIMIT_REACHED: { status: 402, text: "The plan's monthly volume is used up" },
   INSUFFICIENT_BALANCE: { status: 402, text: "The prepaid balance is too low" },
   FORBIDDEN: { status: 403, text: "This action is not allowed" },
-  INSUFFICIENT_SCOPE: { status: 403, text: "The API key's permissions do not cover this endpoint" },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    text: "The permissions of the API key, or of the person's role, do not cover this operation",
+  },
   EMAIL_NOT_VERIFIED: { status: 403, text: "The sender address or domain is not verified yet" },
   SECOND_FACTOR_REQUIRED: {
     status: 403,

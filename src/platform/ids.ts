@@ -19,6 +19,9 @@ export function isUuid(text: string): boolean {
 /** The nil UUID (RFC 9562 section 5.9), which is smaller than every id. */
 export const nilId = "00000000-0000-0000-0000-000000000000";
 
+/** The max UUID (RFC 9562 section 5.10), which is greater than every id. */
+export const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 /** The ids as 16 octets each. */
 export function octetsOfIds(...ids: readonly string[]): Buffer {
   const octets = Buffer.from(ids.join("").replaceAll("-", ""), "hex");

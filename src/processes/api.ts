@@ -31,6 +31,7 @@ import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
 import { createWebViewImages } from "#sending/mail/web-view.ts";
+import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { EngagementRecorder } from "#tracking/engagement-recorder.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
 import { mailLinkKeys } from "#tracking/link-tokens.ts";
@@ -39,7 +40,7 @@ import { announceSuppressedSql } from "#webhooks/deliveries/announce-suppressed-
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
-import { registerWorkspacePages } from "#workspace/assembly.ts";
+import { createPeopleParts, registerWorkspacePages } from "#workspace/assembly.ts";
 import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
@@ -121,14 +122,23 @@ export function createApi(
     onLimit: limitNotices.note,
   });
   const smsGateway = smsGatewayOf(config);
-  const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts };
+  const forgetKeys = () => authenticator.forget();
+  const people = createPeopleParts(
+    { ...services, database },
+    {
+      sendAccountMail: createAccountMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
+      forgetSessions: forgetKeys,
+      publicUrl,
+      onPasswordHash: () => countHash("argon2id"),
+    },
+  );
+  const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts, people };
   const endpoints = createEndpoints({
     ...parts,
     acceptor,
     prober,
     hasSmsGateway: smsGateway !== null,
-    forgetKeys: () => authenticator.forget(),
-    onPasswordHash: () => countHash("argon2id"),
+    forgetKeys,
     onLimit: limitNotices.note,
   });
   const server = createServer({

@@ -3,7 +3,6 @@
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
@@ -22,9 +21,8 @@ import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
-import { trackMail } from "#tracking/add-tracking.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
-import { campaignLinks, createIdentityFinder } from "./mail-identity.ts";
+import { campaignLinks, composing } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */
@@ -64,14 +62,12 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     clock,
     log,
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
-    findIdentity: createIdentityFinder(services, () => publicUrlOf(config)),
+    ...composing(services, () => publicUrlOf(config)),
     findRouting: (workspaceId) => findRouting(database, secrets, workspaceId),
     async findChoice(workspaceId, campaignId) {
       const fields = await findCampaignRoute(database, workspaceId, campaignId);
       return routeChoice(fields ?? { virtualMtaIp: null, routingRuleId: null });
     },
-    returnPathKey: returnPathKeys(secrets).signing,
-    trackHtml: trackMail,
     assemblyThread: new URL("assembly-thread.ts", import.meta.url),
     smsReceiptUrl: createReceiptUrl(services),
     check: createPresendCheck(services),

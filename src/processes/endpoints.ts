@@ -23,11 +23,7 @@ import {
   usesOfIdentity,
 } from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
-import {
-  createAccountMailer,
-  createInvitationMailer,
-  createPlatformMail,
-} from "#sending/platform-mail/platform-mail.ts";
+import { createInvitationMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
@@ -42,12 +38,11 @@ import { campaignLinks, composing } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
-export interface EndpointParts extends Omit<WorkspaceParts, "sendAccountMail">, SendingParts, HygieneParts {
+export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
   /** Hosts of the service itself: no workspace may use them as its tracking domain. */
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
   readonly forgetKeys: () => void;
-  readonly onPasswordHash: () => void;
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
@@ -56,19 +51,14 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
-  const sendAccountMail = createAccountMailer(sendPlatformMail, clock);
   const endpoints: Endpoint[] = [
-    ...workspaceEndpoints(
-      { ...parts, sendAccountMail },
-      {
-        endpoints: () => endpoints,
-        forgetKeys,
-        onPasswordHash: parts.onPasswordHash,
-        onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
-        onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
-        sendInvitation: createInvitationMailer(sendPlatformMail, clock),
-      },
-    ),
+    ...workspaceEndpoints(parts, {
+      endpoints: () => endpoints,
+      forgetKeys,
+      onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
+      onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
+      sendInvitation: createInvitationMailer(sendPlatformMail, clock),
+    }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(
       { ...parts, providers },

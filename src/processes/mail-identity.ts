@@ -13,7 +13,7 @@ import { mailLinkKeys, outgoingLinks } from "#tracking/link-tokens.ts";
  * Finds the DKIM key, return path and tracking host of a From domain. The domain of a verified sender is not verified
  * here, so its mail is signed with the platform's key, as platform mail is.
  */
-export function createIdentityFinder(
+function createIdentityFinder(
   { database, secrets, config }: ProcessContext,
   publicUrl: () => string,
 ): FindIdentity {

@@ -14,7 +14,8 @@ export async function startNotice(
   const base = localUrl(config, port);
   const plans = await plansInForce(database, readPlans(config.PLANS_FILE), clock.now());
   // Each start prints a fresh link until there is a person.
-  const welcome = await database.transaction((tx) => issueWelcomePath(tx, clock.now()));
+  const hasPasswords = config.PASSWORD_LOGIN === "on";
+  const welcome = hasPasswords ? await issueWelcomePath(database, clock.now()) : undefined;
   const publicBase = config.PUBLIC_URL?.href.replace(/\/$/, "") ?? base;
   const lines = [
     ...(welcome === undefined

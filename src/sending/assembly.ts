@@ -8,6 +8,7 @@ import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import type { CausesOf } from "#audience/suppression-lists/explain-suppressions.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { listFinalFaults } from "#messages/final-faults-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
@@ -50,6 +51,7 @@ import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { campaignRecipientEndpoints } from "./campaigns/recipients/endpoints.ts";
 import { RECIPIENT_EXPORT_JOB, recipientExportHandler } from "./campaigns/recipients/recipient-export-job.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
+import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
@@ -71,6 +73,9 @@ export interface SendingParts extends ProcessContext {
   readonly hasSmsGateway: boolean;
   readonly onLimit: OnLimit;
 }
+
+/** Within the time of one link. */
+const DNS_OF_LINKS = { timeoutMs: 3_000, tries: 2 };
 
 type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaignEvents">;
 
@@ -106,7 +111,17 @@ export function sendingEndpoints(
     ...campaignAnalyticsEndpoints({ db }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
-    ...campaignCheckEndpoints({ ...mailComposing, clock, plans, hasTrackingDomain: lockTrackingDomain }),
+    ...campaignCheckEndpoints({
+      ...mailComposing,
+      clock,
+      plans,
+      hasTrackingDomain: lockTrackingDomain,
+      servers: {
+        resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS_OF_LINKS }),
+        allowPrivate: config.ALLOW_PRIVATE_LINKS,
+      },
+      spamd: config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL),
+    }),
     ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),

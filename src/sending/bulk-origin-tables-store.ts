@@ -1,7 +1,5 @@
 /** Campaigns and autoresponders as origins of bulk mail: their tables have the same columns, under different names. */
 import sql, { raw, type Sql } from "sql-template-tag";
-import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
 
 export type BulkOrigin = "campaign" | "autoresponder";
 
@@ -40,19 +38,3 @@ export const listOfMailSql = (campaignId: Sql, messageId: Sql): Sql => sql`later
   select c.mailing_list_id from autoresponder_mails a
   join autoresponder_contents c on c.workspace_id = a.workspace_id and c.id = a.content_id
   where a.workspace_id = m.workspace_id and a.message_id = ${messageId})`;
-
-/** Whether the message belongs to a campaign that is paused or to an autoresponder that is inactive. */
-export async function isHeldByOrigin(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  { source, origin_id: id }: { readonly source: string; readonly origin_id: string | null },
-): Promise<boolean> {
-  const row = await db.row<{ is_held: boolean }>(sql`
-    select case ${source}
-      when 'campaign' then exists (
-        select from campaigns where workspace_id = ${workspaceId} and id = ${id} and status = 'paused')
-      when 'autoresponder' then exists (
-        select from autoresponders where workspace_id = ${workspaceId} and id = ${id} and status = 'inactive')
-      else false end as is_held`);
-  return row?.is_held === true;
-}

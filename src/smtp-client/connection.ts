@@ -11,13 +11,32 @@ import type { SmtpDeadlines } from "./deadlines.ts";
 import type { SmtpFault } from "./outcome.ts";
 import { quoteReply, ReplyReader, type ServerReply } from "./reply-reader.ts";
 import { handshakeFault, type TlsOutcome, type TlsTarget, tlsHandshake } from "./tls.ts";
+import type { Transcript } from "./transcript.ts";
 
 type Step = Exclude<keyof SmtpDeadlines, "connect" | "block">;
 
 interface Awaited {
   readonly step: Step;
   readonly resolve: (reply: ServerReply | SmtpFault) => void;
+  readonly transcript: Transcript | undefined;
 }
+
+/** What a step waits for, as a transcript names it. */
+const WAITED_FOR: Record<keyof SmtpDeadlines, string> = {
+  connect: "connection",
+  banner: "greeting of the server",
+  ehlo: "reply to EHLO",
+  starttls: "reply to STARTTLS",
+  ehloUnderTls: "reply to EHLO under TLS",
+  auth: "reply to AUTH",
+  mail: "reply to MAIL FROM",
+  rcpt: "reply to RCPT TO",
+  data: "reply to DATA",
+  block: "acknowledgement of the next part of the message",
+  dot: "reply to the message",
+  reset: "reply to RSET",
+  quit: "reply to QUIT",
+};
 
 /** The address, port and source address of a connection. */
 export interface TcpTarget {
@@ -39,6 +58,8 @@ export class SmtpConnection {
   #fault: SmtpFault | null = null;
   #corked = false;
   #dueAt = Number.POSITIVE_INFINITY;
+  /** The step that the deadline belongs to. */
+  #dueStep: keyof SmtpDeadlines = "banner";
   #timer: NodeJS.Timeout | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
 
@@ -112,25 +133,43 @@ export class SmtpConnection {
     });
   }
 
-  /** Awaits the reply to the command that was just written, or that is written later in this turn. */
-  expect(step: Step): Promise<ServerReply | SmtpFault> {
-    if (this.#fault !== null) return Promise.resolve(this.#fault);
+  /**
+   * Awaits the reply to the command that was just written, or that is written later in this turn.
+   *
+   * @param transcript records the reply
+   */
+  expect(step: Step, transcript?: Transcript): Promise<ServerReply | SmtpFault> {
+    if (this.#fault !== null) {
+      transcript?.note(this.#fault.reason);
+      return Promise.resolve(this.#fault);
+    }
     return new Promise((resolve) => {
-      this.#awaited.push({ step, resolve });
+      this.#awaited.push({ step, resolve, transcript });
       if (this.#awaited.length === 1) this.allow(step);
     });
   }
 
-  /** Writes one command and waits for its reply. */
-  ask(step: Step, command: string): Promise<ServerReply | SmtpFault> {
+  /**
+   * Writes one command and waits for its reply.
+   *
+   * @param shown the command as the transcript shows it, where it has credentials
+   */
+  ask(
+    step: Step,
+    command: string,
+    transcript?: Transcript,
+    shown: string = command.trimEnd(),
+  ): Promise<ServerReply | SmtpFault> {
+    if (this.#fault === null) transcript?.client(shown);
     this.write(command);
-    return this.expect(step);
+    return this.expect(step, transcript);
   }
 
   /** Restarts the deadline of the awaited reply. */
   allow(step: keyof SmtpDeadlines): void {
     if (this.#fault !== null) return;
     this.#dueAt = performance.now() + this.#deadlines[step];
+    this.#dueStep = step;
     if (this.#dueAt < this.#timerAt) this.#setTimer();
   }
 
@@ -153,13 +192,22 @@ export class SmtpConnection {
     return result.tls;
   }
 
-  /** Ends the connection at once; every awaited reply resolves to the fault. Only the first fault is kept. */
-  end(fault: SmtpFault): void {
+  /**
+   * Ends the connection at once; every awaited reply resolves to the fault. Only the first fault is kept.
+   *
+   * @param noted the fault as transcripts show it
+   */
+  end(fault: SmtpFault, noted: string = fault.reason): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
     clearTimeout(this.#timer);
     this.#socket.destroy();
-    for (const { resolve } of this.#awaited.splice(0)) resolve(fault);
+    const partial = this.#reader.unfinished;
+    if (partial !== null) this.#awaited[0]?.transcript?.unfinished(partial);
+    for (const { resolve, transcript } of this.#awaited.splice(0)) {
+      transcript?.note(noted);
+      resolve(fault);
+    }
   }
 
   #listen(): void {
@@ -174,6 +222,7 @@ export class SmtpConnection {
     const { replies, violation } = this.#reader.read(chunk);
     for (const reply of replies) {
       const first = this.#awaited.shift();
+      first?.transcript?.server(reply);
       first?.resolve(reply);
       if (first?.step === "starttls") {
         this.#socket.off("data", this.#receive);
@@ -196,6 +245,12 @@ export class SmtpConnection {
     else this.allow(next.step);
   }
 
+  #endOverdue(): void {
+    const seconds = (this.#deadlines[this.#dueStep] / 1_000).toLocaleString("en-US");
+    const reason = `no reply to ${this.#awaited[0]?.step} in time`;
+    this.end({ fault: "timeout", reason }, `no ${WAITED_FOR[this.#dueStep]} within ${seconds} seconds`);
+  }
+
   /**
    * One timer serves all deadlines. It is moved only if the new deadline is earlier; if it fires too early, it is set
    * again for the rest. A timer for each reply would cost more than parsing the reply.
@@ -208,7 +263,7 @@ export class SmtpConnection {
         this.#timerAt = Number.POSITIVE_INFINITY;
         if (this.#dueAt === Number.POSITIVE_INFINITY) return;
         if (performance.now() < this.#dueAt) this.#setTimer();
-        else this.end({ fault: "timeout", reason: `no reply to ${this.#awaited[0]?.step} in time` });
+        else this.#endOverdue();
       },
       Math.ceil(this.#dueAt - performance.now()),
     );

@@ -4,6 +4,7 @@ import { type Extensions, parseExtensions } from "./extensions.ts";
 import type { SmtpFailure, SmtpFault, SmtpRejection } from "./outcome.ts";
 import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
+import type { Transcript } from "./transcript.ts";
 import { smtpFailure, unexpectedReply } from "./unexpected-reply.ts";
 
 /**
@@ -38,29 +39,47 @@ export async function greet(
   connection: SmtpConnection,
   greeting: Greeting,
   tlsTarget: TlsTarget,
+  transcript?: Transcript,
 ): Promise<Greeted | OpenFailure> {
-  const wrapped = greeting.tls === "implicit" ? await connection.secure(tlsTarget) : null;
+  const wrapped = greeting.tls === "implicit" ? await secure(connection, tlsTarget, transcript) : null;
   if (wrapped !== null && "fault" in wrapped) return tlsFailure(wrapped);
 
-  const unwelcome = unexpectedReply("banner", await connection.expect("banner"));
+  const unwelcome = unexpectedReply("banner", await connection.expect("banner", transcript));
   if (unwelcome !== null) return openFailure(unwelcome);
 
-  const first = await hello(connection, "ehlo", greeting.ehloName);
+  const first = await hello(connection, "ehlo", greeting.ehloName, transcript);
   if ("outcome" in first) return openFailure(first);
   if (greeting.tls === "none" || wrapped !== null) return { outcome: "greeted", offers: first, tls: wrapped };
   if (!first.startTls) {
     if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: first, tls: null };
-    return tlsFailure({ fault: "tls", reason: "STARTTLS is not offered" });
+    const reason = "STARTTLS is not offered";
+    transcript?.note(reason);
+    return tlsFailure({ fault: "tls", reason });
   }
 
-  const declined = unexpectedReply("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
+  const reply = await connection.ask("starttls", "STARTTLS\r\n", transcript);
+  const declined = unexpectedReply("starttls", reply);
   if (declined !== null) return failureAt("STARTTLS", declined);
-  const tls = await connection.secure(tlsTarget);
+  const tls = await secure(connection, tlsTarget, transcript);
   if ("fault" in tls) return tlsFailure(tls);
 
   // RFC 3207 section 4.2: the client discards everything it learned before the handshake.
-  const offers = await hello(connection, "ehloUnderTls", greeting.ehloName);
+  const offers = await hello(connection, "ehloUnderTls", greeting.ehloName, transcript);
   return "outcome" in offers ? failureAt("EHLO under TLS", offers) : { outcome: "greeted", offers, tls };
+}
+
+async function secure(
+  connection: SmtpConnection,
+  target: TlsTarget,
+  transcript: Transcript | undefined,
+): Promise<TlsOutcome | SmtpFault> {
+  const tls = await connection.secure(target);
+  const noted =
+    "fault" in tls
+      ? tls.reason
+      : `${tls.protocol} with ${tls.cipher}, certificate ${tls.verified ? "verified" : "not verified"}`;
+  transcript?.note(noted);
+  return tls;
 }
 
 /** RFC 5321 section 3.2: HELO for servers that do not understand EHLO. */
@@ -68,9 +87,12 @@ async function hello(
   connection: SmtpConnection,
   step: "ehlo" | "ehloUnderTls",
   name: string,
+  transcript: Transcript | undefined,
 ): Promise<Extensions | SmtpRejection | SmtpFailure> {
-  let reply = await connection.ask(step, `EHLO ${name}\r\n`);
-  if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask(step, `HELO ${name}\r\n`);
+  let reply = await connection.ask(step, `EHLO ${name}\r\n`, transcript);
+  if (!("fault" in reply) && reply.code >= 500) {
+    reply = await connection.ask(step, `HELO ${name}\r\n`, transcript);
+  }
   if ("fault" in reply) return smtpFailure("ehlo", reply);
   return unexpectedReply("ehlo", reply) ?? parseExtensions(reply);
 }

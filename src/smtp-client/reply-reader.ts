@@ -30,6 +30,11 @@ export class ReplyReader {
   #lines: string[] = [];
   #octets = 0;
 
+  /** The lines of a reply whose last line has not come yet; null without any. */
+  get unfinished(): ServerReply | null {
+    return this.#lines.length === 0 ? null : { code: this.#code, lines: this.#lines };
+  }
+
   /** Takes the next octets; returns the replies that they complete. */
   read(chunk: Buffer): ReadResult {
     const input = this.#unread + chunk.toString("latin1");
@@ -91,7 +96,7 @@ export function quoteReply(reply: ServerReply): string {
 }
 
 /** Octets (latin1) as text: UTF-8 if valid; controls, format characters and invalid octets are escaped. */
-function printable(octets: string): string {
+export function printable(octets: string): string {
   if (/^[ -~]*$/.test(octets)) return octets;
   const bytes = Buffer.from(octets, "latin1");
   const text = isUtf8(bytes) ? bytes.toString("utf8") : octets.replace(/[\u0080-\u00ff]/g, escapeCharacter);

@@ -16,6 +16,7 @@ import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting
 import type { NotStarted, TransactionResult, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
 import { runTransaction } from "./transaction.ts";
+import type { Transcript } from "./transcript.ts";
 import { smtpFailure } from "./unexpected-reply.ts";
 
 /** Where to connect, and how to use TLS and authentication. */
@@ -30,6 +31,8 @@ export interface SessionOptions extends TcpTarget, Greeting {
   /** Credentials of a smart host. */
   readonly credentials?: SmtpCredentials | undefined;
   readonly deadlines?: SmtpDeadlines | undefined;
+  /** Records the opening. */
+  readonly transcript?: Transcript | undefined;
 }
 
 export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSession } | OpenFailure;
@@ -41,17 +44,22 @@ export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSessi
  */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   if (!/^[\w.:[\]-]+$/.test(options.ehloName)) throw new Error(`not a name for EHLO: ${options.ehloName}`);
-  const { host, servername = host, secureContext, demand } = options;
+  const { host, servername = host, secureContext, demand, transcript } = options;
   const { deadlines = standardDeadlines } = options;
   const isTlsOptional = options.tls === "opportunistic";
+  transcript?.note(`connecting to ${host} [${options.address}] on port ${options.port}`);
   const connection = await SmtpConnection.open(
     options,
     isTlsOptional ? withOptionalTls(deadlines) : deadlines,
   );
-  if (!(connection instanceof SmtpConnection))
+  if (!(connection instanceof SmtpConnection)) {
+    transcript?.note(connection.reason);
     return { ...smtpFailure("connect", connection), tlsFailed: false };
-  const greeted = await greet(connection, options, { servername, secureContext, demand });
-  const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;
+  }
+  transcript?.note(`connected from ${connection.localAddress ?? "an unknown address"}`);
+  const greeted = await greet(connection, options, { servername, secureContext, demand }, transcript);
+  const refused =
+    greeted.outcome === "greeted" ? await logIn(connection, greeted, options, transcript) : null;
   const opened = refused ?? greeted;
   if (opened.outcome === "greeted")
     return { outcome: "open", session: new SmtpSession(host, connection, opened) };
@@ -100,19 +108,29 @@ export class SmtpSession {
    * Sends one message to one recipient. After a rejection the session is usable, except after 421. A broken transaction
    * ends the session, and so does `mayEnd` returning false. If `mayBegin` returns false, nothing was sent.
    *
+   * @param transcript records the transaction
    * @throws Error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
    */
   async send(
     transaction: SmtpTransaction,
     { mayBegin, mayEnd }: SendGuards = noGuards,
+    transcript?: Transcript,
   ): Promise<TransactionResult | Withdrawn | NotStarted> {
     const envelope = composeEnvelope(transaction, this.offers);
-    if ("outcome" in envelope) return envelope;
+    if ("outcome" in envelope) {
+      transcript?.note(`not sent: ${envelope.text}`);
+      return envelope;
+    }
     const body = dotStuff(transaction.message);
     const { pipelining } = this.offers;
+    const octets = transaction.message.length;
     return this.#inTurn(async (release) =>
       mayBegin()
-        ? runTransaction(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
+        ? runTransaction(
+            this.#connection,
+            { envelope, body, octets, transcript },
+            { pipelining, release, isWanted: mayEnd },
+          )
         : { outcome: "unbegun" },
     );
   }

@@ -5,6 +5,7 @@ import { endOfData } from "./dot-stuffing.ts";
 import type { EnvelopeCommands } from "./envelope-commands.ts";
 import type { SmtpFailure, SmtpFault, SmtpRejection, TransactionResult, Withdrawn } from "./outcome.ts";
 import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";
+import type { Transcript } from "./transcript.ts";
 import { smtpFailure, unexpectedReply } from "./unexpected-reply.ts";
 
 /** Larger bodies are written in blocks, each with its own deadline. */
@@ -25,23 +26,33 @@ export interface TransactOptions {
   readonly isWanted: () => boolean;
 }
 
-/** Runs a transaction to its result. `body` is the dot-stuffed message. */
+/** What a transaction sends. */
+interface TransactionContent {
+  readonly envelope: EnvelopeCommands;
+  /** The dot-stuffed message. */
+  readonly body: Buffer;
+  /** Size of the message before dot-stuffing. */
+  readonly octets: number;
+  readonly transcript: Transcript | undefined;
+}
+
+/** Runs a transaction to its result. */
 export async function runTransaction(
   connection: SmtpConnection,
-  envelope: EnvelopeCommands,
-  body: Buffer,
+  content: TransactionContent,
   { pipelining, release, isWanted }: TransactOptions,
 ): Promise<TransactionResult | Withdrawn> {
+  const { envelope, transcript } = content;
   const announced = pipelining
-    ? await sendEnvelopePipelined(connection, envelope)
-    : await sendEnvelopeStepwise(connection, envelope);
+    ? await sendEnvelopePipelined(connection, envelope, transcript)
+    : await sendEnvelopeStepwise(connection, envelope, transcript);
   if (announced.obstacle !== null) {
     await resetSession(connection, announced, pipelining);
     return announced.obstacle;
   }
 
-  const answer = connection.expect("dot");
-  const complete = await sendBody(connection, body, answer, isWanted);
+  const answer = connection.expect("dot", transcript);
+  const complete = await sendBody(connection, content, answer, isWanted);
   if (pipelining && complete) release();
   const reply = await answer;
   if (reply === withdrawal) return { outcome: "withdrawn" };
@@ -71,9 +82,17 @@ interface EnvelopeResult {
 async function sendEnvelopePipelined(
   connection: SmtpConnection,
   envelope: EnvelopeCommands,
+  transcript: Transcript | undefined,
 ): Promise<EnvelopeResult> {
+  if (connection.fault === null) {
+    for (const command of [envelope.mail, envelope.rcpt, "DATA"]) transcript?.client(command.trimEnd());
+  }
   connection.write(`${envelope.mail}${envelope.rcpt}DATA\r\n`);
-  const replies = [connection.expect("mail"), connection.expect("rcpt"), connection.expect("data")] as const;
+  const replies = [
+    connection.expect("mail", transcript),
+    connection.expect("rcpt", transcript),
+    connection.expect("data", transcript),
+  ] as const;
   const mail = unexpectedReply("mail", await replies[0]);
   const rcpt = unexpectedReply("rcpt", await replies[1]);
   const data = unexpectedReply("data", await replies[2]);
@@ -83,6 +102,7 @@ async function sendEnvelopePipelined(
 async function sendEnvelopeStepwise(
   connection: SmtpConnection,
   envelope: EnvelopeCommands,
+  transcript: Transcript | undefined,
 ): Promise<EnvelopeResult> {
   const steps = [
     ["mail", envelope.mail],
@@ -90,7 +110,7 @@ async function sendEnvelopeStepwise(
     ["data", "DATA\r\n"],
   ] as const;
   for (const [stage, command] of steps) {
-    const obstacle = unexpectedReply(stage, await connection.ask(stage, command));
+    const obstacle = unexpectedReply(stage, await connection.ask(stage, command, transcript));
     if (obstacle !== null) return { obstacle, invited: false };
   }
   return { obstacle: null, invited: true };
@@ -125,7 +145,7 @@ async function resetSession(
  */
 async function sendBody(
   connection: SmtpConnection,
-  body: Buffer,
+  { body, octets, transcript }: TransactionContent,
   answer: Promise<ServerReply | SmtpFault>,
   isWanted: () => boolean,
 ): Promise<boolean> {
@@ -133,11 +153,20 @@ async function sendBody(
   for (; body.length - sent > BLOCK; sent += BLOCK) {
     // A server that has replied may have stopped reading; the kernel would then never take the block.
     await Promise.race([connection.writeBlock(body.subarray(sent, sent + BLOCK)), answer]);
-    if (!connection.isOwedReply) return false;
+    if (!connection.isOwedReply) {
+      const most = Math.min(sent + BLOCK, octets);
+      transcript?.note(`at most ${sized(most)} of ${sized(octets)} bytes of the message were sent`);
+      return false;
+    }
   }
   if (!isWanted()) connection.end(withdrawal);
+  if (connection.fault === null) transcript?.client(`(message of ${sized(octets)} bytes)`);
   if (sent > 0) connection.allow("dot");
   connection.write(body.subarray(sent));
   connection.write(endOfData);
   return connection.fault === null;
+}
+
+function sized(octets: number): string {
+  return octets.toLocaleString("en-US");
 }

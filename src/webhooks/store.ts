@@ -74,6 +74,7 @@ export function updateWebhook(
       is_active = coalesce(${isActive}, is_active),
       consecutive_failures = case when ${isActive} then 0 else consecutive_failures end,
       disabled_reason = case when ${isActive} then null else disabled_reason end,
+      failing_since = case when ${isActive} then null else failing_since end,
       updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null
     returning ${columns}`);
@@ -131,6 +132,7 @@ export async function recordFailure(
   await db.run(sql`
     update webhooks
     set consecutive_failures = consecutive_failures + 1, is_active = is_active and not (${isTheLast}),
+      failing_since = coalesce(failing_since, ${now}),
       disabled_reason = case when ${isTheLast} then ${reason} else disabled_reason end,
       updated_at = case when ${isTheLast} then ${now} else updated_at end
     where workspace_id = ${workspaceId} and id = ${id}`);
@@ -145,14 +147,15 @@ export async function switchOff(
   now: Date,
 ): Promise<void> {
   await db.run(sql`
-    update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now}
+    update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now},
+      failing_since = coalesce(failing_since, ${now})
     where workspace_id = ${workspaceId} and id = ${id} and is_active`);
 }
 
 /** Resets the failures after a successful delivery. */
 export async function recordSuccess(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await db.run(sql`
-    update webhooks set consecutive_failures = 0
+    update webhooks set consecutive_failures = 0, failing_since = case when is_active then null else failing_since end
     where workspace_id = ${workspaceId} and id = ${id} and consecutive_failures > 0`);
 }
 

@@ -18,12 +18,16 @@ import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
 import { passwordResetEndpoints } from "./password-reset/endpoints.ts";
 import { PasswordHasher } from "./passwords/hash-password.ts";
-import type { SendAccountMail } from "./people/account-mails.ts";
 import { secondFactorEndpoints } from "./second-factors/endpoints.ts";
 import { relyingPartyOf } from "./second-factors/passkeys.ts";
 import { SecondFactors } from "./second-factors/second-factors.ts";
 import { signInEndpoints } from "./sign-in/endpoints.ts";
 import { signInTasks } from "./sign-in/remove-expired.ts";
+import type { SignInDeps } from "./sign-in/sign-in.ts";
+import { singleSignOnEndpoints } from "./single-sign-on/endpoints.ts";
+import { registerFinishPage } from "./single-sign-on/finish-page.ts";
+import { openIdProviderOf } from "./single-sign-on/openid-provider.ts";
+import { SingleSignOn, type SingleSignOnDeps } from "./single-sign-on/single-sign-on.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
@@ -34,58 +38,82 @@ export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
   readonly paymentGateway: PaymentGateway | null;
   readonly publicUrl: () => string;
-  readonly sendAccountMail: SendAccountMail;
+  readonly people: PeopleParts;
+}
+
+/** What the operations of people share, made once for a process: the hasher limits how many hashes run at a time. */
+export interface PeopleParts extends Omit<SingleSignOnDeps, "policy"> {
+  /** Null: no provider is configured. */
+  readonly singleSignOn: SingleSignOn | null;
 }
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
 /** The other wings' share in these endpoints. */
 export interface WorkspaceHooks extends ApiKeyHooks {
-  /** Called for each hash of a password that is computed. */
-  readonly onPasswordHash: () => void;
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
-  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl, secrets } = parts;
-  const hasPasswords = config.PASSWORD_LOGIN === "on";
-  const people = {
-    db,
-    clock,
-    hasher: new PasswordHasher(undefined, hooks.onPasswordHash),
-    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
-    sendAccountMail: parts.sendAccountMail,
-    forgetSessions: hooks.forgetKeys,
-    publicUrl,
-    hasPasswords,
-  };
+  const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl, people } = parts;
   return [
-    ...signInEndpoints(people, { hasPasswords, singleSignOnName: null }),
+    ...signInEndpoints(people, { singleSignOnName: people.singleSignOn?.name ?? null }),
+    ...singleSignOnEndpoints({ ...people, consolePath: consolePathOf(publicUrl) }),
     ...passwordResetEndpoints(people),
     ...firstOwnerEndpoints(people),
     ...accountEndpoints(people),
     ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
-    ...invitationEndpoints({ db, clock, publicUrl, passwords: people.hasher, ...hooks }),
+    ...invitationEndpoints({ ...people, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
     ...operatorEndpoints({ db, clock, plans, ...hooks }),
     ...installationUserEndpoints({ db, clock, ...hooks }),
-    ...auditEndpoints({ db, clock }),
+    ...auditEndpoints({ db, clock, ...hooks }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
 }
 
-/** Registers the pages that a payment provider calls. Registers none if no provider is configured. */
-export function registerWorkspacePages(
-  pages: FastifyInstance,
-  parts: Omit<WorkspaceParts, "sendAccountMail">,
-): void {
-  const { database: db, clock, plans, paymentGateway: gateway } = parts;
+interface PeopleOptions extends Pick<SignInDeps, "sendAccountMail" | "forgetSessions"> {
+  readonly publicUrl: () => string;
+  /** Called for each hash of a password that is computed. */
+  readonly onPasswordHash: () => void;
+}
+
+export function createPeopleParts(
+  { config, database: db, clock, log, secrets }: ProcessContext,
+  { sendAccountMail, forgetSessions, publicUrl, onPasswordHash }: PeopleOptions,
+): PeopleParts {
+  const people = {
+    db,
+    clock,
+    log,
+    secrets,
+    hasher: new PasswordHasher(undefined, onPasswordHash),
+    hasPasswords: config.PASSWORD_LOGIN === "on",
+    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
+    sendAccountMail,
+    forgetSessions,
+    publicUrl,
+  };
+  const provider = openIdProviderOf(config, clock);
+  return { ...people, singleSignOn: provider && new SingleSignOn({ ...people, policy: config }, provider) };
+}
+
+/** Paths of the console's pages: PUBLIC_URL may have a path of its own. */
+function consolePathOf(publicUrl: () => string): (page: string) => string {
+  return (page) => `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/console${page}`;
+}
+
+/** Registers the pages that a payment provider calls and that an OpenID provider returns to, if they are configured. */
+export function registerWorkspacePages(pages: FastifyInstance, parts: WorkspaceParts): void {
+  const { database: db, clock, plans, paymentGateway: gateway, people, publicUrl } = parts;
   if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
+  const { singleSignOn } = people;
+  if (singleSignOn) registerFinishPage(pages, { singleSignOn, consolePath: consolePathOf(publicUrl) });
 }
 
 export function workspaceRecurring({

@@ -23,6 +23,10 @@ namespace {
         if (str_starts_with($class, 'Posthaste\\') && is_file($file)) {
             require $file;
         }
+        // This generator names the class of a nullable field without its namespace.
+        if (!str_contains($class, '\\') && class_exists('Posthaste\\Model\\' . $class)) {
+            class_alias('Posthaste\\Model\\' . $class, $class);
+        }
     });
 
     $configuration = (new Posthaste\Configuration())

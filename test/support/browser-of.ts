@@ -27,7 +27,7 @@ export class TestBrowser {
     const response = await fetch(`${this.#url}/api/v1${path}`, {
       method,
       headers: {
-        Cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
+        Cookie: this.#cookieHeader(),
         "Sec-Fetch-Site": "same-origin",
         "User-Agent": "Test browser",
         ...(body !== undefined && { "Content-Type": "application/json" }),
@@ -36,11 +36,29 @@ export class TestBrowser {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    for (const cookie of response.headers.getSetCookie()) {
+    this.#keepCookies(response);
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  }
+
+  /** Opens a page, as after a link or a redirect of another site, without following redirects of its own. */
+  async open(path: string): Promise<{ status: number; headers: Headers; text: string }> {
+    const response = await fetch(new URL(path, this.#url), {
+      redirect: "manual",
+      headers: { Cookie: this.#cookieHeader(), "User-Agent": "Test browser", ...this.#headers },
+    });
+    this.#keepCookies(response);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  #cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+
+  #keepCookies({ headers }: Response): void {
+    for (const cookie of headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
       if (value === "") this.cookies.delete(name);
       else this.cookies.set(name, value);
     }
-    return { status: response.status, headers: response.headers, body: await response.json() };
   }
 }

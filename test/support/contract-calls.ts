@@ -34,7 +34,7 @@ export async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object 
   return make(owner);
 }
 
-/** Calls an operation as somebody who may: with the owner's key, or as a person where keys may not. */
+/** Calls an operation with the owner's key, or as the owner's person where keys may not. */
 export const callOf = ({ needs }: Endpoint, owner: Owner) =>
   needs === "signed in" || needs === "operator" ? owner.person.call : owner.call;
 

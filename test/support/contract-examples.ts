@@ -125,7 +125,7 @@ async function invitationToken({ database, clock, workspaceId }: Owner): Promise
   const token = unique();
   const [now, end] = [clock.now(), new Date(clock.now().getTime() + 86_400_000)];
   const support = { builtInRole: "support", roleId: null, name: "Support", permissions: [] };
-  const given = { id: newId(), role: support, invitedBy: null, invitedByName: "Ada" };
+  const given = { id: newId(), role: support, inviter: { userId: null, keyId: null, name: "Ada" } };
   const times = { created_at: now, sent_at: now, expires_at: end };
   await insertInvitation(
     database,
@@ -177,6 +177,12 @@ export const resources: Readonly<
     await owner.database.run(sql`
       insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
       select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
+    return id;
+  },
+  "/notices/{id}": (owner) => notice(owner),
+  "/notices/{id}/restore": async (owner) => {
+    const id = await notice(owner);
+    await owner.call("POST", `/notices/${id}/dismiss`);
     return id;
   },
   "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
@@ -296,6 +302,16 @@ const campaignIn =
     return id;
   };
 
+/** The notice of a campaign that was paused. */
+async function notice(owner: Owner): Promise<string> {
+  const campaignId = await campaignIn("paused")(owner);
+  await owner.database.run(sql`
+    update campaigns set paused_at = ${owner.clock.now()}, pause_reason = 'bounce_rate' where id = ${campaignId}`);
+  const { body } = await owner.call("GET", "/notices");
+  const found = body.data.notices.find((one: { resource: { id: string } }) => one.resource.id === campaignId);
+  return found.id;
+}
+
 /** A multipart form with one CSV file. */
 function fileForm(field: string, content: string): FormData {
   const form = new FormData();
@@ -305,6 +321,9 @@ function fileForm(field: string, content: string): FormData {
 
 /** What has to be done before an operation that has neither an id nor a body, by operation id. */
 export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
+  listNotices: async (owner) => {
+    await notice(owner);
+  },
   createRecoveryCodes: addedPasskey,
   cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
 };
@@ -378,6 +397,15 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     );
     return { challenge, passkey: key.get({ challenge: String(passkey_options?.["challenge"]) }) };
   },
+  startSingleSignOn: () => ({ return_to: "/console/campaigns" }),
+  getSecondFactorChallenge: async (owner) => {
+    await addedPasskey(owner);
+    const factors = new SecondFactors(createSecrets("unused"), () => relyingPartyOf(owner.person.origin));
+    const { userId } = owner.person;
+    return {
+      challenge: (await factors.begin(owner.database, "second_factor", userId, owner.clock.now())).challenge,
+    };
+  },
   signInWithPasskey: (owner) => passkeyAnswer(owner, "/sign-in/passkey/challenge"),
   reauthenticate: (owner) => passkeyAnswer(owner, "/session/confirmation/challenge"),
   requestPasswordReset: () => ({ email: `${unique()}@example.com` }),
@@ -424,8 +452,15 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createCampaign: campaign,
   replaceCampaign: campaign,
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
+  checkContent: () => ({
+    subject: "Hello",
+    html_content:
+      '<p>Hello {{ first_name }}, have a look at <a href="http://example.com/sale">our sale</a>.</p>',
+    without: ["links", "images", "spam_score"],
+  }),
   updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
+  requestApproval: () => ({ message: "The price in the headline is new: please check it." }),
   exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),
   createSegmentFromCampaign: async (owner) => ({
     name: unique(),

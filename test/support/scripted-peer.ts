@@ -4,9 +4,9 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 /** The server's end of a connection. */
 export interface Peer {
   /** Resolves to all input since the last call as soon as it contains `text`. Without `text` it never resolves. */
-  hear(text: string): Promise<string>;
+  readonly hear: (text: string) => Promise<string>;
   /** Sends octets (latin1) as one segment. */
-  say(octets: string): void;
+  readonly say: (octets: string) => void;
   readonly socket: Socket;
 }
 

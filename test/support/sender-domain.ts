@@ -27,5 +27,5 @@ export async function insertVerifiedDomain(
   await updateDkimKeyVerification(db, workspaceId, key.id, { verified: true, failures: null, now });
   const verified = { ownership: true, spf: true, dmarc: true, return_path: false };
   await updateDomainVerification(db, workspaceId, row.id, { verified, failedChecks: {}, now });
-  await updateDkimVerified(db, workspaceId, domain);
+  await updateDkimVerified(db, workspaceId, domain, null);
 }

@@ -61,6 +61,8 @@ export async function startService(
     readonly secretKeys?: readonly [string, ...string[]];
     /** Connects the database of requests, closed with the service. Default: the database of the test. */
     readonly requests?: (url: string) => Promise<Database>;
+    /** Milliseconds that a request waits for the database in total. */
+    readonly requestMs?: number;
   } = {},
 ): Promise<TestService> {
   const [database, dns, dataDir] = await Promise.all([
@@ -70,7 +72,7 @@ export async function startService(
   ]);
   const requests = (await options.requests?.(database.url)) ?? database;
   // Tests of an unresponsive database keep the real timeouts.
-  const patience = requests === database ? { requestMs: REQUEST_MS } : {};
+  const patience = requests === database ? { requestMs: options.requestMs ?? REQUEST_MS } : {};
   const clock = stubClock();
   const config = readConfig({
     RATE_LIMIT: "off",

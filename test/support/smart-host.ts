@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { SMTPServer } from "smtp-server";
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 export const password = "p@ss/word%";
 
@@ -19,12 +19,15 @@ export interface SmartHost {
   readonly close: () => Promise<void>;
 }
 
-export async function startSmartHost(): Promise<SmartHost> {
+export async function startSmartHost(
+  options: Pick<SMTPServerOptions, "authMethods"> = {},
+): Promise<SmartHost> {
   const relayed: Relayed[] = [];
   let logIns = 0;
   const server = new SMTPServer({
     allowInsecureAuth: true,
     hideSTARTTLS: true,
+    ...options,
     onAuth(given, _session, done) {
       logIns += 1;
       if (given.username === "shop" && given.password === password) done(null, { user: "shop" });

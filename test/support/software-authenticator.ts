@@ -66,11 +66,15 @@ export class SoftwareAuthenticator {
     };
   }
 
-  /** The answer of `navigator.credentials.get`. @param isVerified whether the owner was checked, by a PIN for example */
-  get({ challenge }: { readonly challenge: string }, isVerified = true) {
+  /**
+   * The answer of `navigator.credentials.get`.
+   * @param isVerified whether the owner was checked, by a PIN for example
+   * @param origin of the page that asks, if it is another one
+   */
+  get({ challenge }: { readonly challenge: string }, isVerified = true, origin = this.#origin) {
     this.#counter += 1;
     const authenticatorData = this.#header(isVerified ? 0x05 : 0x01);
-    const clientData = this.#clientData("webauthn.get", challenge);
+    const clientData = this.#clientData("webauthn.get", challenge, origin);
     const signed = Buffer.concat([authenticatorData, createHash("sha256").update(clientData).digest()]);
     return {
       ...this.#shared(),
@@ -87,8 +91,8 @@ export class SoftwareAuthenticator {
     return { id, rawId: id, type: "public-key", clientExtensionResults: {} } as const;
   }
 
-  #clientData(type: string, challenge: string): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin: this.#origin, crossOrigin: false }));
+  #clientData(type: string, challenge: string, origin = this.#origin): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
   }
 
   #header(flags: number): Buffer {

@@ -11,7 +11,7 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What random values look like, and what stands for them. */
+/** Patterns of random values, each with its replacement. */
 const random: readonly (readonly [RegExp, string])[] = [
   [/[ _-]?x[0-9a-f]{12}/g, ""],
   [/efk_[\w-]{20,}/g, "efk_0123456789abcdefghijklmnopqrstuvwxyzABCD"],
@@ -23,6 +23,10 @@ const random: readonly (readonly [RegExp, string])[] = [
   [/d-[0-9a-f]{32}@/g, "d-3f7c1e9a5b8d2f604c1e9a5b8d2f6047@"],
   [/\/s\/[\w-]{30,}/g, "/s/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
   [/\bp[0-9a-f]{12}@example\.com/g, "ada@example.com"],
+  [
+    /^http:\/\/127\.0\.0\.1:\d+\/auth\?.*&state=.*$/g,
+    "https://login.example.com/auth?redirect_uri=https%3A%2F%2Fmail.example.com%2Fsingle-sign-on%2Ffinish&scope=openid+email+profile&state=4mD0Yq&nonce=c9RtX1&code_challenge=Zk3vPa&code_challenge_method=S256&client_id=posthaste&response_type=code",
+  ],
   [/\/previews\/[\w.-]{20,}/g, "/previews/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
   [
     /\bt=\d{10}; h=[^;]*;\s*bh=[^;]*;\s*b=[\w+/=\s]*?(?=\r\n\S|$)/g,

@@ -3,6 +3,7 @@ import { openAsBlob } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { afterAll, describe, expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import { openScene } from "#test/support/scene.ts";
@@ -228,6 +229,31 @@ describe("files and jobs", () => {
     expect([job.status, job.total, job.succeeded, job.failed]).toEqual(["completed", 3, 2, 1]);
   });
 
+  test("a mapping of columns and a label are sent with a file", async () => {
+    const id = await newList();
+    const { job_id, file } = await client.importSubscribers({
+      id,
+      body: {
+        csvFile: "Kontakt;Rufname\nmapped@example.com;Ada\n",
+        mapping: [
+          { column: "Kontakt", field: "email" },
+          { column: 2, field: "first_name" },
+        ],
+        label: "From the fair",
+      },
+    });
+    expect(file?.columns.map(({ field }) => field)).toEqual(["email", "first_name"]);
+    const job = await client.waitForJob(job_id, { intervalMs: 20 });
+    expect(job).toMatchObject({
+      status: "completed",
+      succeeded: 1,
+      label: "From the fair",
+      resource: { id },
+    });
+    const { jobs } = await client.listJobs({ query: { resource_id: id } });
+    expect(jobs.map((one) => one.id)).toEqual([job_id]);
+  });
+
   test("a job is followed to its end, and its files are read as text and as a stream", async () => {
     const id = await newList();
     const { job_id } = await client.importSubscribers({ id, body: { csvFile: csv } });
@@ -334,6 +360,19 @@ describe("a webhook request", () => {
       await expect(verifyWebhook({ secret: none, headers, body })).rejects.toThrow();
     }
     await client.deleteWebhook({ id });
+  });
+
+  test("has the id that is signed in its header, whatever its body names so", async () => {
+    const key = Buffer.alloc(24, 7).toString("base64");
+    const body = JSON.stringify({ id: "of the body", type: "webhook.test", timestamp: "", data: {} });
+    const id = crypto.randomUUID();
+    const now = new Date();
+    const headers = {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+      "webhook-signature": new Webhook(key).sign(id, now, body),
+    };
+    expect((await verifyWebhook({ secret: `whsec_${key}`, headers, body })).id).toBe(id);
   });
 
   test("tells its type, by which the fields of data are known", async () => {

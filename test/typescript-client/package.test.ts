@@ -92,6 +92,7 @@ beforeAll(async () => {
   }
   await writeFile(join(project, "package.json"), JSON.stringify({ name: "stranger", type: "module" }));
   await writeFile(join(project, "people.csv"), "email,first\nada@example.com,Ada\n");
+  await writeFile(join(project, "fair.csv"), "Kontakt,First\nada@example.com,Ada\n");
 }, BUILD_MS);
 
 describe("the package", () => {
@@ -162,6 +163,12 @@ for (const email of ["ada@example.com", "grace@example.com", "alan@example.com"]
 const people: string[] = [];
 for await (const { email } of client.listSubscribers({ query: { limit: 2 } })) people.push(email);
 
+const started = await client.importSubscribers({
+  id: list.id,
+  body: { csvFile: { name: "people.csv", content: "Email\\nbarbara@example.com\\nbroken\\n" } },
+});
+const { status, succeeded, failed } = await client.waitForJob(started.job_id, { intervalMs: 100, signal: AbortSignal.timeout(60_000) });
+
 const { headers, body } = JSON.parse(WEBHOOK_REQUEST) as { headers: Record<string, string>; body: string };
 const event = await verifyWebhook({ secret: WEBHOOK_SECRET, headers, body });
 const about: string = event.type === "webhook.test" ? event.data.webhook_id : event.type;
@@ -170,7 +177,7 @@ const code = await client.getCampaign({ id: list.id }).then(
   ({ name }) => name,
   (error: unknown) => (error instanceof PosthasteError && error.code === "NOT_FOUND" ? error.code : String(error)),
 );
-console.log(JSON.stringify({ subject: message.subject, people, about: about.length, code }));
+console.log(JSON.stringify({ subject: message.subject, people, job: [status, succeeded, failed], about: about.length, code }));
 
 // Never called: each line must be an error of the compiler.
 export async function wrong(): Promise<void> {
@@ -184,6 +191,8 @@ export async function wrong(): Promise<void> {
   await client.getCampaign();
   // @ts-expect-error an operation that does not exist
   await client.sendLetter();
+  // @ts-expect-error a parameter that is required
+  await client.searchEverything();
   // @ts-expect-error a field that the answer does not have
   console.log((await client.getDashboard()).weather);
   // @ts-expect-error a field that this event does not have
@@ -194,7 +203,7 @@ export async function wrong(): Promise<void> {
 `;
 
 test(
-  "a stranger's strict program compiles, and sends, verifies a webhook and walks subscribers",
+  "a stranger's strict program compiles, and sends, verifies a webhook, walks subscribers and waits for an import",
   async () => {
     await writeFile(join(project, "stranger.ts"), stranger);
     await compile("stranger.ts");
@@ -202,6 +211,7 @@ test(
     expect(output).toEqual({
       subject: "Hello",
       people: ["alan@example.com", "grace@example.com", "ada@example.com"],
+      job: ["completed", 1, 1],
       about: 36,
       code: "NOT_FOUND",
     });

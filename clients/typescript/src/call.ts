@@ -34,7 +34,7 @@ export class Call<Data> extends Promise<Data> {
 
   /** The whole answer: `data` with its message, warnings and headers. */
   withResponse(): Promise<Answer<Data>> {
-    // Who asks for the answer gets its failure there, and need not await the call as well.
+    // The failure rejects the promise below, so the call itself need not be awaited.
     this.catch(() => {});
     return this.#answer.then((answer) => answer);
   }

@@ -233,6 +233,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sign-in/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a sign-in at the OpenID provider of the installation
+         * @description Answers the URL of the provider's sign-in page and sets a cookie, which lets only this browser finish the sign-in. The provider sends the browser back to `/single-sign-on/finish`, which opens the session and goes on to `return_to`. When the account has a second factor, the browser goes to `/console/sign-in#challenge=…` instead: give that token to `getSecondFactorChallenge`, then complete the sign-in with `confirmSecondFactor`. 404 when `getSignInOptions` names no provider; 503 when the provider does not answer.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs no authentication.
+         */
+        post: operations["startSingleSignOn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in/second-factor/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The open challenge of a sign-in, for a page that has only its token
+         * @description Answers what `signIn` answered as `second_factor`: the kinds of proof and the options for a passkey. Use it after single sign-on, or when the page was loaded again. It takes no try; 404 when the challenge has ended.
+         *
+         *     Needs no authentication.
+         */
+        post: operations["getSecondFactorChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/password-resets": {
         parameters: {
             query?: never;
@@ -288,7 +334,7 @@ export interface paths {
         put?: never;
         /**
          * Create the first person: owner of the first workspace and operator of the installation; signs in
-         * @description Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
+         * @description Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong, was used or has expired, and when there is a user already: the link then works no more.
          *
          *     Needs no authentication.
          */
@@ -820,7 +866,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a new link; the old one stops working
-         * @description The new link works for seven days from now.
+         * @description The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.
          *
          *     Needs the permission `team:write`.
          */
@@ -886,7 +932,7 @@ export interface paths {
         put?: never;
         /**
          * Join a workspace: signed in with the invited address, or as a new person with name and password
-         * @description A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
+         * @description A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once. 409 if the person is a member already, has an account and is not signed in, or if the inviter may not give the role any more.
          *
          *     Needs no authentication.
          */
@@ -914,7 +960,7 @@ export interface paths {
         put?: never;
         /**
          * Make a role of permissions that you hold
-         * @description A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
+         * @description A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.
          *
          *     Needs the permission `roles:write`.
          */
@@ -943,7 +989,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a role that no teammate holds
-         * @description 409 while a teammate or an invitation has the role: give them another one first.
+         * @description 409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.
          *
          *     Needs the permission `roles:write`.
          */
@@ -1170,7 +1216,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings of the workspace; omitted fields stay
-         * @description Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
+         * @description Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.
          *
          *     Needs the permission `workspace:write`.
          */
@@ -1186,7 +1232,7 @@ export interface paths {
         };
         /**
          * All workspaces with their figures, newest first (operators)
-         * @description Search by name or id. Figures are those of the present month.
+         * @description Search by part of the name, by id, or by the address of a teammate. Figures are those of the present month.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1664,7 +1710,7 @@ export interface paths {
         };
         /**
          * The people of the workspace, newest first or in another order
-         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -1712,7 +1758,7 @@ export interface paths {
         put?: never;
         /**
          * Import subscribers from a CSV file, in the background
-         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.
+         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
          *
          *     The body, or the file of the form, may have 50 MiB instead of 1 MiB.
          *
@@ -1760,7 +1806,7 @@ export interface paths {
         put?: never;
         /**
          * Change many people in the background: all whom a filter finds, or those with the ids given
-         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -2142,7 +2188,7 @@ export interface paths {
         };
         /**
          * The entries of a list, newest first; null when there are none
-         * @description A page of entries by cursor. With `search` only those whose address or domain contains the text.
+         * @description A page of entries by cursor. With `search` only those whose address or domain begins with the text.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -2766,7 +2812,7 @@ export interface paths {
         };
         /**
          * List DMARC reports about the domain, with totals by source
-         * @description Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+         * @description The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -2903,6 +2949,28 @@ export interface paths {
          *     Needs the permission `campaigns:send`.
          */
         post: operations["sendCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/request-approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask those who may send for approval of a draft
+         * @description For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.
+         *
+         *     Needs the permission `campaigns:write`.
+         */
+        post: operations["requestApproval"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3246,7 +3314,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It asks other servers, and may take longer than a few seconds.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:read`.
          */
@@ -3268,13 +3336,39 @@ export interface paths {
         put?: never;
         /**
          * Find what would go wrong if a campaign were sent, who would get it, and what it costs
-         * @description Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
+         * @description Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
          *
          *     It asks other servers, and may take longer than a few seconds.
          *
          *     Needs the permission `campaigns:read`.
          */
         post: operations["checkCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find what would go wrong with a mail that is not stored, or is being edited
+         * @description Checks content as POST /campaigns/{id}/check does: that of the body alone, or a campaign or a step of an autoresponder with the fields of the body in place of its own. Nothing is stored or sent. Audience, cost and duration are only those of a campaign. An editor that checks while a person writes leaves out `links`, `images` and `spam_score`, and the answer comes at once.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        post: operations["checkContent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3470,7 +3564,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a waiting message, so that it is not sent any more
-         * @description The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
+         * @description The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.
          *
          *     Needs the permission `messages:send`.
          */
@@ -3788,7 +3882,7 @@ export interface paths {
         };
         /**
          * One message with the timeline of its attempts and the replies they got
-         * @description Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.
+         * @description Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.
          *
          *     Needs the permission `reports:read`.
          */
@@ -4093,8 +4187,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the background jobs that the key can see, newest first
-         * @description Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+         * List the background jobs that the caller can see, newest first
+         * @description Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs about what it may read (imports and exports with `subscribers:read`), or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
          *
          *     Needs the permission `jobs:read`.
          */
@@ -4161,8 +4255,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download the rows that a job rejected with their reasons, available for seven days
-         * @description A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+         * Download what a job refused, with the reasons; available for seven days
+         * @description A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4359,7 +4453,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Live states of campaigns, jobs, messages and domains, as server-sent events
+         * Live states of campaigns, jobs, messages, domains and notices, as server-sent events
          * @description Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
          *
          *     Any valid key, and any member of the workspace, may call this.
@@ -4367,6 +4461,72 @@ export interface paths {
         get: operations["streamEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs attention in this workspace
+         * @description Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        get: operations["listNotices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss a notice for everyone in the workspace
+         * @description The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+         *
+         *     Needs the permission `notices:write`.
+         */
+        post: operations["dismissNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show a dismissed notice again
+         * @description Undoes `POST /notices/{id}/dismiss`. A notice that is not dismissed stays as it is.
+         *
+         *     Needs the permission `notices:write`.
+         */
+        post: operations["restoreNotice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4404,7 +4564,7 @@ export interface paths {
         };
         /**
          * What a person did, and what happened to the mail for them, newest first
-         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4428,7 +4588,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description For requests of access by a person: fields, lists, suppressions and activities in one file.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4454,7 +4614,7 @@ export interface paths {
         put?: never;
         /**
          * Erase the personal data of one person, in the background; counts and messages stay without it
-         * @description Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
+         * @description Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -4887,7 +5047,7 @@ export interface components {
                 /** @description What is wrong, for people. */
                 message: string;
             }[];
-            /** @description With INSUFFICIENT_SCOPE: the permissions that the key lacks. */
+            /** @description With INSUFFICIENT_SCOPE: the permissions that the key, or the role of the person, lacks. */
             required_scopes?: string[];
             /** @description With PRECONDITION_FAILED: the resource as it is now. */
             current?: Record<string, never>;
@@ -5140,6 +5300,28 @@ export interface components {
         SessionsEnded: {
             /** @description Number of sessions that were ended. */
             ended: number;
+        };
+        NewSingleSignOn: {
+            /** @description Path of this site to which the browser goes after the sign-in, with a query and fragment if need be; by default the console. */
+            return_to?: string;
+            /** @description Whether the provider shall ask who the person is although they are signed in there, after `REAUTHENTICATION_REQUIRED` for example; false by default. */
+            reauthenticate?: boolean;
+        };
+        StartedSingleSignOn: {
+            /**
+             * Format: uri
+             * @description The sign-in page of the provider: send the browser there.
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description Until when this browser can finish the sign-in: ten minutes from now.
+             */
+            expires_at: string;
+        };
+        ChallengeToken: {
+            /** @description The token of a challenge that `signIn` answered, or that single sign-on put into the URL. */
+            challenge: string;
         };
         PasswordResetRequest: {
             /** @description The address of the account. */
@@ -5481,7 +5663,7 @@ export interface components {
             role: string;
             /** @description Name of the role. */
             role_name: string;
-            /** @description Name of the person or API key that invited. */
+            /** @description Name of the person or API key that invited, or sent the invitation again last. */
             invited_by: string;
             /**
              * Format: date-time
@@ -5518,7 +5700,7 @@ export interface components {
             email: string;
             /** @description Name of the role. */
             role_name: string;
-            /** @description Name of the person or API key that invited. */
+            /** @description Name of the person or API key that invited, or sent the invitation again last. */
             invited_by: string;
             /**
              * Format: date-time
@@ -5834,6 +6016,8 @@ export interface components {
             total: number;
             /** @description Number of pages; 0 if there are no rows. */
             total_pages: number;
+            /** @description False if there may be more rows than `total`, which is then the maximum up to which they were counted. Lists without it count all rows. */
+            total_is_exact?: boolean;
             /** @description Value for `after`, if the call accepts it; null if there are no more rows. */
             next_cursor?: string | null;
         };
@@ -6711,6 +6895,12 @@ export interface components {
             /** @description Lists that keep mail from this person. */
             suppressions: components["schemas"]["SubscriberSuppression"][];
         };
+        ImportMappedColumn: {
+            /** @description The column: its header as the file has it, or its position, counted from 1. A file without a header, a column without a name and two columns with the same name need positions. */
+            column: string | number;
+            /** @description `email`, `first_name`, `last_name`, `source`, a custom field as `custom_fields.NAME` or by its id, or what the column says about mail: `status` (a word such as unsubscribed), `opted_out` (yes, or when), `opted_in` (yes or no), `bounced`, `complained`. Null: the column is not read, not even if it says who gets no mail. */
+            field: string | null;
+        };
         SubscriberImport: {
             /**
              * Format: binary
@@ -6732,6 +6922,12 @@ export interface components {
              * @default false
              */
             trigger_autoresponders?: boolean;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
+            /** @description Which field each column is for, as JSON. One column must be for `email`. Other columns are not imported, but those that plainly say who gets no mail count as without a mapping. Without a mapping the header decides. */
+            mapping?: components["schemas"]["ImportMappedColumn"][];
+            /** @description Whether the file has a header row. If absent, the file shows it: a first row with an address is a person's if `mapping` names columns by position only, and is refused otherwise. */
+            has_header?: boolean;
             /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
             encoding?: string;
             /** @description Format of the dates in the file: DMY, MDY, YMD or YDM (also as a pattern such as DD/MM/YYYY), excel or excel1904 for the serial numbers of a spreadsheet, unix for seconds or milliseconds since 1970. If omitted, a date such as 03/04/2019 is refused, unless other dates of the file show which part is the day. */
@@ -6743,6 +6939,34 @@ export interface components {
             status?: "active" | "unsubscribed" | "bounced" | "complained";
             /** @description The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none. */
             opt_out_column?: string[];
+        };
+        ImportFileColumn: {
+            /** @description Its position, counted from 1. */
+            position: number;
+            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
+            column: string;
+            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
+            field: string | null;
+            /** @description The field that its name and values suggest without a mapping; null for none. */
+            suggested_field: string | null;
+            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
+            samples: string[];
+        };
+        ImportFile: {
+            /** @description Its encoding, as found or as the request says. */
+            encoding: string;
+            /** @description Whether the encoding is a guess: send `encoding` to settle it. */
+            is_encoding_guessed: boolean;
+            /** @description What separates its cells: a comma, semicolon, tab or bar. */
+            delimiter: string;
+            /** @description Whether it is read with a header row. */
+            has_header: boolean;
+            /** @description The line of the header row; null without one. */
+            header_line: number | null;
+            /** @description Number of its columns. */
+            column_count: number;
+            /** @description Its columns in order, the first 200. */
+            columns: components["schemas"]["ImportFileColumn"][];
         };
         /** @description Follow the job at /jobs/{job_id}. */
         ImportStarted: {
@@ -6758,6 +6982,8 @@ export interface components {
             status: "pending";
             /** @description Whether the job only reports what the import would do. */
             dry_run: boolean;
+            /** @description The columns as a first look finds them; null if the file is no table, which the job explains. */
+            file: components["schemas"]["ImportFile"] | null;
         };
         SubscriberExport: {
             /**
@@ -6779,6 +7005,8 @@ export interface components {
              * @enum {string|null}
              */
             format?: "csv" | null;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         /** @description Follow the job at /jobs/{job_id}. */
         JobStarted: {
@@ -6800,7 +7028,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "unsubscribed" | "bounced" | "complained";
-            /** @description As in GET /subscribers, without its limit of 2,000. */
+            /** @description As in GET /subscribers, without its limit of 2,000. Not blank. */
             search?: string;
             /**
              * Format: uuid
@@ -6833,12 +7061,12 @@ export interface components {
             never_clicked?: boolean;
             /** @description Name of a custom field; needs field_value. */
             field?: string;
-            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
             field_value?: string;
         };
         SubscriberBulkAction: {
             /**
-             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists.
+             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists. For `delete` and `remove_from_list`, which cannot be undone, a person must have confirmed who they are within ten minutes unless it is a dry run; API keys need not.
              * @enum {string}
              */
             action: "add_to_list" | "remove_from_list" | "set_status" | "set_field" | "suppress" | "delete";
@@ -6868,6 +7096,8 @@ export interface components {
             except_ids?: string[];
             /** @description Whether to count only: the job reports what it would do, and changes nothing. */
             dry_run?: boolean;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         CustomFieldOption: {
             /** @description What people see. */
@@ -7161,9 +7391,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active: boolean;
             /** @description At the last count; null when counting took too long. */
             subscriber_count: number | null;
@@ -7262,9 +7492,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentPreviewInput: {
@@ -7293,9 +7523,9 @@ export interface components {
             name?: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions?: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentOfSubscriber: {
@@ -8482,6 +8712,15 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
+             */
+            approval_requested_at: string | null;
+            /** @description Name of the person or API key that asked for approval; null without. */
+            approval_requested_by: string | null;
+            /** @description What the person wrote to those who approve it; null without. */
+            approval_message: string | null;
+            /**
+             * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
              */
             created_at: string;
@@ -8724,6 +8963,15 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
+             */
+            approval_requested_at: string | null;
+            /** @description Name of the person or API key that asked for approval; null without. */
+            approval_requested_by: string | null;
+            /** @description What the person wrote to those who approve it; null without. */
+            approval_message: string | null;
+            /**
+             * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
              */
             created_at: string;
@@ -8869,6 +9117,10 @@ export interface components {
             scheduled_at?: string | null;
             /** @description True: send now, whatever time the campaign has. Cannot be combined with scheduled_at. */
             send_now?: boolean | null;
+        };
+        ApprovalRequest: {
+            /** @description What those who approve should know, at most 1000 characters. */
+            message?: string | null;
         };
         TestOrder: {
             /** @description Addresses that get the test. */
@@ -9061,6 +9313,8 @@ export interface components {
              * @enum {string|null}
              */
             format?: "csv" | null;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         CampaignSegment: {
             /** @description The name of the segment. */
@@ -9084,12 +9338,12 @@ export interface components {
         RenderOrder: {
             /**
              * Format: uuid
-             * @description Render this campaign, in any status.
+             * @description This campaign, in any status.
              */
             campaign_id?: string | null;
             /**
              * Format: uuid
-             * @description Render a step of this autoresponder.
+             * @description A step of this autoresponder, which also requires `autoresponders:read`.
              */
             autoresponder_id?: string | null;
             /**
@@ -9261,12 +9515,47 @@ export interface components {
              */
             limited_by: "hourly_cap" | "speed";
         };
+        CheckedLinks: {
+            /** @description Different addresses in the mail whose servers may be asked. */
+            total: number;
+            /** @description Those whose servers gave a result within the time of the check. */
+            checked: number;
+            /** @description Addresses beyond the first 50, which were not asked. */
+            left_out: number;
+        };
+        CheckedImages: {
+            /** @description Different addresses in the mail whose servers may be asked. */
+            total: number;
+            /** @description Those whose servers gave a result within the time of the check. */
+            checked: number;
+            /** @description Addresses beyond the first 50, which were not asked. */
+            left_out: number;
+            /** @description Bytes of the checked images together. */
+            bytes: number;
+        };
+        SpamScore: {
+            /** @description Points that the spam scanner gives the mail. */
+            score: number;
+            /** @description From this score on the scanner takes mail for spam. */
+            threshold: number;
+            /** @description Whether the scanner takes the mail for spam. */
+            is_spam: boolean;
+            /** @description The rules that matched, the one with most points first. */
+            rules: {
+                /** @description Name of the rule, such as `MIME_HTML_ONLY`. */
+                name: string;
+                /** @description What the rule adds to the score; below zero it speaks for the mail. */
+                points: number;
+                /** @description What the rule looks for, in the words of the scanner. */
+                description: string;
+            }[];
+        };
         UncheckedPart: {
             /**
              * @description What was not checked.
              * @enum {string}
              */
-            part: "audience";
+            part: "audience" | "links" | "images" | "spam_score";
             /** @description Why, in one sentence. */
             reason: string;
         };
@@ -9284,7 +9573,7 @@ export interface components {
             };
             /** @description Null when it does not exist or could not be counted in time. */
             audience: components["schemas"]["AudienceBeforeSending"] | null;
-            /** @description Null when the audience is not known. */
+            /** @description Null when the audience is not known, or the key lacks `billing:read`. */
             cost: components["schemas"]["CampaignCost"] | null;
             /** @description An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap. */
             duration: components["schemas"]["CampaignDuration"] | null;
@@ -9296,6 +9585,12 @@ export interface components {
             size: number | null;
             /** @description Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered. */
             html_size: number | null;
+            /** @description Links whose servers were asked; null when left out. */
+            links: components["schemas"]["CheckedLinks"] | null;
+            /** @description Images whose servers were asked; null when left out. */
+            images: components["schemas"]["CheckedImages"] | null;
+            /** @description What SpamAssassin says of the mail; null without the setting SPAMD_URL, and when it gave no score. */
+            spam: components["schemas"]["SpamScore"] | null;
             /** @description What could not be checked, and why. */
             unchecked: components["schemas"]["UncheckedPart"][];
             /**
@@ -9303,6 +9598,48 @@ export interface components {
              * @description When it was checked.
              */
             checked_at: string;
+        };
+        CheckOrder: {
+            /**
+             * Format: uuid
+             * @description This campaign, in any status.
+             */
+            campaign_id?: string | null;
+            /**
+             * Format: uuid
+             * @description A step of this autoresponder, which also requires `autoresponders:read`.
+             */
+            autoresponder_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The step of the autoresponder; omitted: its first.
+             */
+            step_id?: string | null;
+            /** @description In place of the stored subject. */
+            subject?: string;
+            /** @description May hold merge tags. Omitted: made from the text. */
+            html_content?: string | null;
+            /** @description Omitted: made from the HTML. */
+            text_content?: string | null;
+            /** @description In place of the stored sender. It need not be verified yet. */
+            from_email?: string | null;
+            /** @description Default: the list's. */
+            from_name?: string | null;
+            /** @description Default: the list's reply_to_email. */
+            reply_to?: string | null;
+            /** @description Default: the list's setting. */
+            enable_open_tracking?: boolean | null;
+            /** @description Default: the list's setting. */
+            enable_click_tracking?: boolean | null;
+            /** @description Lines `Name: value`; null for none. */
+            custom_headers?: string | null;
+            /**
+             * Format: uuid
+             * @description The list whose name, sender, custom fields and members are used.
+             */
+            mailing_list_id?: string | null;
+            /** @description Parts to leave out, so that the answer comes sooner: `audience` (with cost and duration), `links`, `images`, `spam_score`. */
+            without?: ("audience" | "links" | "images" | "spam_score")[];
         };
         /** @description Each person of the audience in exactly one state. */
         CampaignCounts: {
@@ -9970,7 +10307,7 @@ export interface components {
              */
             target_type: "ip" | "domain";
             /**
-             * @description Who asked for the check.
+             * @description What started the check: a call or a monitor.
              * @enum {string}
              */
             check_type: "manual" | "scheduled";
@@ -10085,6 +10422,8 @@ export interface components {
             file: Upload;
             /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
             encoding?: string;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         ValidationHistoryRow: {
             /** @description The text that was validated. */
@@ -10229,6 +10568,20 @@ export interface components {
             /** @description Why the message was sent in clear text, such as how TLS failed with this host. */
             clear_text_reason: string | null;
         };
+        ConversationLine: {
+            /**
+             * Format: date-time
+             * @description When it was written or arrived, in UTC, to the millisecond.
+             */
+            time: string;
+            /**
+             * @description `client`: the service; `server`: the mail server; `connection`: what happened to the connection, such as its TLS or a timeout.
+             * @enum {string}
+             */
+            from: "client" | "server" | "connection";
+            /** @description One line without its line end, at most 500 characters. Control characters and octets that are not UTF-8 are escaped, such as \x00. Text in parentheses stands for what is not shown: the message, credentials. */
+            text: string;
+        };
         TimelineEntry: {
             /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs. */
             type: string;
@@ -10251,6 +10604,8 @@ export interface components {
             code: number | null;
             /** @description Enhanced status code (RFC 3463). */
             enhanced_code: string | null;
+            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, in capture mode, and for attempts of earlier versions. */
+            conversation: components["schemas"]["ConversationLine"][] | null;
             /** @description Number of times, if it happened more than once at the same moment. */
             times: number;
             /** @description Of opens and clicks. */
@@ -10932,6 +11287,33 @@ export interface components {
              */
             last_updated: string;
         };
+        /** @description Who started the job; null in jobs of earlier versions. */
+        JobActor: {
+            /**
+             * @description An API key, or a person who was signed in.
+             * @enum {string}
+             */
+            kind: "key" | "person";
+            /**
+             * Format: uuid
+             * @description Unique id, a UUID.
+             */
+            id: string;
+            /** @description Its name when the job started. */
+            name: string;
+        };
+        /** @description What the job is about; null if it is about no single one. */
+        JobResource: {
+            /** @description The noun of its permission: `mailing_lists`, `suppression_lists` or `campaigns`. */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description Unique id, a UUID.
+             */
+            id: string;
+            /** @description Its name when the job started. */
+            name: string;
+        };
         Job: {
             /**
              * Format: uuid
@@ -10945,6 +11327,14 @@ export interface components {
             job_id: string;
             /** @description What it does. */
             type: string;
+            /** @description The label that its request gave; null for none. */
+            label: string | null;
+            /** @description Who started the job; null in jobs of earlier versions. */
+            actor: components["schemas"]["JobActor"] | null;
+            /** @description Name of the uploaded file; null without an upload. */
+            file_name: string | null;
+            /** @description What the job is about; null if it is about no single one. */
+            resource: components["schemas"]["JobResource"] | null;
             /**
              * @description Its state.
              * @enum {string}
@@ -10975,14 +11365,16 @@ export interface components {
             } & {
                 [key: string]: number;
             };
-            /** @description The result of the job; null until it has ended, and if the result is a file. */
+            /** @description The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
             result: unknown;
             /** @description Why it failed. */
             error: string | null;
             /** @description Path of the result file. */
             download_url: string | null;
-            /** @description Path of the file with the rejected rows. */
+            /** @description Path of the file with the errors of rows. */
             errors_url: string | null;
+            /** @description Path of the file with the rows that have errors, in the columns of the upload, to be corrected and uploaded again; null if there is none. */
+            error_rows_url: string | null;
             /**
              * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
@@ -11138,6 +11530,68 @@ export interface components {
             deliveries: components["schemas"]["WebhookDelivery"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description What the notice is about. */
+        NoticeResource: {
+            /**
+             * @description The kind of the resource.
+             * @enum {string}
+             */
+            kind: "campaign" | "autoresponder" | "sending_domain" | "blacklist_monitor" | "webhook" | "job" | "billing" | "workspace";
+            /**
+             * Format: uuid
+             * @description Id of the resource; null of the whole workspace.
+             */
+            id: string | null;
+            /** @description Name of the resource; of a domain, IP address or webhook the domain, address or URL, of a job its type; null of the whole workspace. */
+            name: string | null;
+            /** @description Path of the GET operation that answers the resource. */
+            path: string;
+        };
+        Notice: {
+            /**
+             * Format: uuid
+             * @description Id of the notice. It stays the same while the cause lasts; a cause that begins again has another id.
+             */
+            id: string;
+            /**
+             * @description What needs attention.
+             * @enum {string}
+             */
+            kind: "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
+            /**
+             * @description `critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.
+             * @enum {string}
+             */
+            severity: "critical" | "warning" | "info";
+            /**
+             * Format: date-time
+             * @description When the cause began, in UTC; of an allowance the beginning of its period; null if that is too long ago to be known.
+             */
+            since: string | null;
+            /** @description What is the matter, in a few words. */
+            title: string;
+            /** @description What happened, and what to do. */
+            message: string;
+            resource: components["schemas"]["NoticeResource"];
+            /**
+             * @description Id of the operation that mends the cause, such as `resumeCampaign`, or that says more if no operation can.
+             * @enum {string}
+             */
+            operation: "resumeCampaign" | "duplicateCampaign" | "sendCampaign" | "activateAutoresponder" | "verifySendingDomain" | "getSendingHealth" | "getBlacklistMonitor" | "listWebhookDeliveries" | "updateWebhook" | "subscribe" | "createTopUp" | "getJob";
+            /**
+             * Format: date-time
+             * @description When someone dismissed it, in UTC; null if it is not dismissed.
+             */
+            dismissed_at: string | null;
+            /** @description Name of the person or API key that dismissed it; null if it is not dismissed. */
+            dismissed_by: string | null;
+        };
+        Notices: {
+            /** @description The worst first, and the newest of these. */
+            notices: components["schemas"]["Notice"][];
+            /** @description Kinds that have more notices: the newest 50 are read. */
+            incomplete: ("campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
+        };
         SearchResult: {
             /**
              * @description The kind of the resource.
@@ -11168,7 +11622,7 @@ export interface components {
             /** @description Kinds whose search took too long, so that they have no results; ask again, or use the list of that kind. */
             incomplete: ("subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook")[];
         };
-        /** @description The message that it is about; null for other kinds. */
+        /** @description The message that it is about; null for other kinds, and without `reports:read`. */
         ActivityMessage: {
             /**
              * Format: uuid
@@ -11230,7 +11684,7 @@ export interface components {
             enhanced_code: string | null;
             /** @description The mail server that replied; null without a reply. */
             mx_host: string | null;
-            /** @description The message that it is about; null for other kinds. */
+            /** @description The message that it is about; null for other kinds, and without `reports:read`. */
             message: components["schemas"]["ActivityMessage"] | null;
             /** @description The list that the person joined or left; null for other kinds. */
             mailing_list: components["schemas"]["ActivityList"] | null;
@@ -11920,363 +12374,6 @@ export interface components {
                 webhook_id: string;
             };
         };
-        /** @description The `data` of each type of webhook event. */
-        WebhookEventData: {
-            "message.delivered": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.deferred": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description When it is tried next, in UTC. */
-                next_attempt_at: string | null;
-            };
-            "message.bounced": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Whether the address is at fault (`hard`), the refusal may pass (`soft`) or the sender is refused (`block`). */
-                bounce_type: string;
-                /** @description What the refusal is about. */
-                category: string;
-            };
-            "message.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.complained": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Kind of the report (RFC 5965), such as `abuse`. */
-                feedback_type: string;
-                /** @description The mailbox provider that reported it; null if unknown. */
-                provider: string | null;
-            };
-            "message.suppressed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.opened": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-            };
-            "message.clicked": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-                /** @description The address of the link; null if it is no longer known. */
-                url: string | null;
-            };
-            "subscriber.created": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.updated": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.unsubscribed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "form.abused": {
-                /**
-                 * Format: uuid
-                 * @description The list whose form it is.
-                 */
-                mailing_list_id: string;
-                /** @description The limit that was reached: network, list, workspace. */
-                reason: string;
-                /**
-                 * Format: date-time
-                 * @description Since when, in UTC.
-                 */
-                since: string;
-                /** @description Sign-ups that were refused in the last hour. */
-                refused_last_hour: number;
-            };
-            "campaign.sent": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-            };
-            "campaign.paused": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-                /** @description Why the service paused it; null when a person did. */
-                reason: string | null;
-            };
-            "domain.verified": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-            };
-            "domain.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-                /** @description is_verified, spf_verified, dkim_verified, ... */
-                lost: string[];
-            };
-            "blacklist.listed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "blacklist.delisted": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "job.completed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the job.
-                 */
-                job_id: string;
-                /** @description What the job did. */
-                job_type: string;
-                /**
-                 * @description How it ended.
-                 * @enum {unknown}
-                 */
-                status: "completed" | "failed" | "cancelled";
-                /** @description Rows of the file; null if unknown. */
-                total: number | null;
-                /** @description Rows that were read. */
-                processed: number;
-                /** @description Rows that were carried out. */
-                succeeded: number;
-                /** @description Rows that were refused. */
-                failed: number;
-                /** @description Rows that changed nothing. */
-                skipped: number;
-                /** @description Why it failed, for people; null if it did not. */
-                error: string | null;
-            };
-            "webhook.test": {
-                /**
-                 * Format: uuid
-                 * @description Id of the webhook that is tested.
-                 */
-                webhook_id: string;
-            };
-        };
     };
     responses: {
         /** @description `VALIDATION_ERROR`: The request is malformed or a field is invalid. */
@@ -12346,7 +12443,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description `UNAUTHORIZED`: Missing or invalid API key. */
+        /** @description `UNAUTHORIZED`: The API key or the session is missing or not valid. */
         UNAUTHORIZED: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12431,7 +12528,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          */
@@ -12484,7 +12581,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12520,7 +12617,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12541,7 +12638,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12605,7 +12702,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `EMAIL_NOT_VERIFIED`: The sender address or domain is not verified yet.
          *
@@ -12644,6 +12741,10 @@ export interface components {
         IdempotencyKey: string;
         /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
         IfMatch: string;
+        /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+        Workspace: string;
+        /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+        WorkspaceInQuery: string;
         /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
         LastEventId: string;
         /** @description Id of the event, the same in every retry: ignore an id that you have seen. */
@@ -13199,6 +13300,102 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    startSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewSingleSignOn"];
+            };
+        };
+        responses: {
+            /** @description Go on at the provider */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Begin a sign-in at the OpenID provider of the installation. */
+                        data: components["schemas"]["StartedSingleSignOn"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getSecondFactorChallenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChallengeToken"];
+            };
+        };
+        responses: {
+            /** @description Confirm the sign-in with a second factor */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The open challenge of a sign-in, for a page that has only its token. */
+                        data: components["schemas"]["SecondFactorChallenge"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];
@@ -13963,7 +14160,10 @@ export interface operations {
                 /** @description Lists deactivated keys as well. */
                 show_inactive?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14004,7 +14204,10 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14052,7 +14255,10 @@ export interface operations {
     listPermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14093,7 +14299,10 @@ export interface operations {
     getApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14141,7 +14350,10 @@ export interface operations {
     updateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14197,7 +14409,10 @@ export interface operations {
     deactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14246,7 +14461,10 @@ export interface operations {
     regenerateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14295,7 +14513,10 @@ export interface operations {
     reactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14343,7 +14564,10 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14392,7 +14616,10 @@ export interface operations {
     listTeammates: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14433,7 +14660,10 @@ export interface operations {
     getTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14481,7 +14711,10 @@ export interface operations {
     removeTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14530,7 +14763,10 @@ export interface operations {
     updateTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14635,7 +14871,10 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14676,7 +14915,10 @@ export interface operations {
     inviteTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14725,7 +14967,10 @@ export interface operations {
     resendInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -14773,7 +15018,10 @@ export interface operations {
     revokeInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -14860,6 +15108,7 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
@@ -14905,7 +15154,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
-            401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
@@ -14919,7 +15167,10 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14960,7 +15211,10 @@ export interface operations {
     createRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15009,7 +15263,10 @@ export interface operations {
     getRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15057,7 +15314,10 @@ export interface operations {
     deleteRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15106,7 +15366,10 @@ export interface operations {
     updateRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15162,7 +15425,10 @@ export interface operations {
     getBillingOverview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15203,7 +15469,10 @@ export interface operations {
     getBillingUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15244,7 +15513,10 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15289,6 +15561,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -15345,7 +15619,10 @@ export interface operations {
     listPlans: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15386,7 +15663,10 @@ export interface operations {
     cancelSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15443,7 +15723,10 @@ export interface operations {
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15490,8 +15773,13 @@ export interface operations {
                 gateway?: "stripe" | "manual";
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15611,7 +15899,10 @@ export interface operations {
     getWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15652,7 +15943,10 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16178,12 +16472,15 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16236,12 +16533,17 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16288,9 +16590,9 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
             header?: never;
@@ -16337,6 +16639,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -16389,7 +16693,10 @@ export interface operations {
     listMailingLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16430,7 +16737,10 @@ export interface operations {
     createMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16481,7 +16791,10 @@ export interface operations {
                 /** @description Days, today included. */
                 window?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16522,7 +16835,10 @@ export interface operations {
     getMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16570,7 +16886,10 @@ export interface operations {
     updateMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16625,7 +16944,10 @@ export interface operations {
     deleteMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16674,7 +16996,10 @@ export interface operations {
     getSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16722,7 +17047,10 @@ export interface operations {
     updateSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16788,7 +17116,10 @@ export interface operations {
                 /** @description Words of the name or the local part, the last one may be a prefix; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16836,7 +17167,10 @@ export interface operations {
     addMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16893,7 +17227,10 @@ export interface operations {
     removeAllMembers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16941,7 +17278,10 @@ export interface operations {
     updateMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17001,7 +17341,10 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17054,7 +17397,10 @@ export interface operations {
     setMemberStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17126,26 +17472,29 @@ export interface operations {
                 search?: string;
                 /** @description Only those on this list. */
                 list_id?: string;
-                /** @description Only those who joined at or after this time: the workspace, or with list_id that list. */
+                /** @description Only those who joined at or after this time: the workspace, or with list_id that list. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 joined_from?: string;
-                /** @description Only those who joined before this time. */
+                /** @description Only those who joined before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 joined_to?: string;
-                /** @description Only those who opened or clicked a message at or after this time. */
+                /** @description Only those who opened or clicked a message at or after this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 opened_since?: string;
                 /** @description Only those who never opened or clicked a message. */
                 never_opened?: boolean;
-                /** @description Only those who clicked a link at or after this time. */
+                /** @description Only those who clicked a link at or after this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 clicked_since?: string;
                 /** @description Only those who never clicked a link. */
                 never_clicked?: boolean;
                 /** @description Name of a custom field; needs field_value. */
                 field?: string;
-                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
                 field_value?: string;
                 /** @description Order of the people; a minus means descending, and people without the value come last. Newest first when omitted. */
                 sort?: "-created_at" | "created_at" | "email" | "-email" | "-last_opened_at" | "-last_clicked_at";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17186,7 +17535,10 @@ export interface operations {
     getSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -17237,7 +17589,10 @@ export interface operations {
                 /** @description Only report what the import would do: the job changes nothing, and its result is the report. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17294,7 +17649,10 @@ export interface operations {
     exportSubscribers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17352,6 +17710,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -17392,7 +17752,7 @@ export interface operations {
             };
             400: components["responses"]["VALIDATION_ERROR"];
             401: components["responses"]["UNAUTHORIZED"];
-            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
@@ -17404,7 +17764,10 @@ export interface operations {
     listCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17452,7 +17815,10 @@ export interface operations {
     createCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17508,7 +17874,10 @@ export interface operations {
     updateCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17569,7 +17938,10 @@ export interface operations {
     deleteCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17623,7 +17995,10 @@ export interface operations {
     listGlobalCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17664,7 +18039,10 @@ export interface operations {
     createGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17713,7 +18091,10 @@ export interface operations {
     updateGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -17769,7 +18150,10 @@ export interface operations {
     deleteGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -17827,7 +18211,10 @@ export interface operations {
                 /** @description Only those of this mailing list. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17871,7 +18258,10 @@ export interface operations {
                 /** @description Also the custom fields of this mailing list; without it, only the global ones that all lists have. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17919,7 +18309,10 @@ export interface operations {
                 /** @description A part of the name. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17967,7 +18360,10 @@ export interface operations {
     createSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18022,7 +18418,10 @@ export interface operations {
     previewSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18077,7 +18476,10 @@ export interface operations {
     getSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18130,7 +18532,10 @@ export interface operations {
     updateSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18190,7 +18595,10 @@ export interface operations {
     deleteSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18253,7 +18661,10 @@ export interface operations {
                 /** @description As in the subscribers of a list. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18306,7 +18717,10 @@ export interface operations {
     listSegmentsOfSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -18354,7 +18768,10 @@ export interface operations {
     listSuppressionLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18398,7 +18815,10 @@ export interface operations {
     createSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18446,7 +18866,10 @@ export interface operations {
     getSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18494,7 +18917,10 @@ export interface operations {
     updateSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18550,7 +18976,10 @@ export interface operations {
     deleteSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18607,7 +19036,10 @@ export interface operations {
                 /** @description Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18659,7 +19091,10 @@ export interface operations {
     addSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18715,7 +19150,10 @@ export interface operations {
     importSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18771,7 +19209,10 @@ export interface operations {
     deleteSuppressionEntry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18824,7 +19265,10 @@ export interface operations {
     findSuppressions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18872,7 +19316,10 @@ export interface operations {
     testSuppression: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18927,7 +19374,10 @@ export interface operations {
     listSendingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18968,7 +19418,10 @@ export interface operations {
     createSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19017,7 +19470,10 @@ export interface operations {
     deleteSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19066,7 +19522,10 @@ export interface operations {
     getSendingDomainDnsStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19114,7 +19573,10 @@ export interface operations {
     verifySendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19163,7 +19625,10 @@ export interface operations {
     setCustomReturnPath: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19218,7 +19683,10 @@ export interface operations {
     setDmarcIngestion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19273,7 +19741,10 @@ export interface operations {
     listVerifiedSenders: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19314,7 +19785,10 @@ export interface operations {
     createVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19363,7 +19837,10 @@ export interface operations {
     resendVerifiedSenderLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -19412,7 +19889,10 @@ export interface operations {
     deleteVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -19461,7 +19941,10 @@ export interface operations {
     listDkimKeys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19502,7 +19985,10 @@ export interface operations {
     createDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19551,7 +20037,10 @@ export interface operations {
     verifyDkimKeyDns: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -19599,7 +20088,10 @@ export interface operations {
     deleteDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -19648,7 +20140,10 @@ export interface operations {
     listTrackingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19689,7 +20184,10 @@ export interface operations {
     createTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19738,7 +20236,10 @@ export interface operations {
     getTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19786,7 +20287,10 @@ export interface operations {
     updateTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19842,7 +20346,10 @@ export interface operations {
     deleteTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19891,7 +20398,10 @@ export interface operations {
     verifyTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19940,7 +20450,10 @@ export interface operations {
     listSendingIps: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19981,7 +20494,10 @@ export interface operations {
     createSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20030,7 +20546,10 @@ export interface operations {
     getSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20078,7 +20597,10 @@ export interface operations {
     deleteSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20127,7 +20649,10 @@ export interface operations {
     updateSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20183,7 +20708,10 @@ export interface operations {
     listRoutingRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20224,7 +20752,10 @@ export interface operations {
     createRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20273,7 +20804,10 @@ export interface operations {
     getRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20321,7 +20855,10 @@ export interface operations {
     deleteRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20370,7 +20907,10 @@ export interface operations {
     updateRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20432,7 +20972,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -20487,7 +21030,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -20554,7 +21100,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20596,6 +21145,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -20653,7 +21204,10 @@ export interface operations {
                 /** @description Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
                 without?: "content" | "attachments";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20702,7 +21256,10 @@ export interface operations {
     replaceCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20760,7 +21317,10 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20813,6 +21373,8 @@ export interface operations {
                 without?: "content" | "attachments";
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -20875,6 +21437,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -20932,10 +21496,76 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    requestApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Approval was asked for */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Ask those who may send for approval of a draft. */
+                        data: components["schemas"]["Campaign"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_EMAIL_NOT_VERIFIED_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     pauseCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20984,7 +21614,10 @@ export interface operations {
     resumeCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21033,7 +21666,10 @@ export interface operations {
     cancelCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21082,7 +21718,10 @@ export interface operations {
     unscheduleCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21131,7 +21770,10 @@ export interface operations {
     duplicateCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21180,7 +21822,10 @@ export interface operations {
     testCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21244,7 +21889,10 @@ export interface operations {
     getCampaignActivity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21297,7 +21945,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21366,7 +22017,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21428,7 +22082,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21476,7 +22133,10 @@ export interface operations {
     listCampaignLinks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21527,7 +22187,10 @@ export interface operations {
                 /** @description The `index` of the link among the campaign's links; 0 when absent. */
                 link?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21575,7 +22238,10 @@ export interface operations {
     exportCampaignRecipients: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21632,7 +22298,10 @@ export interface operations {
     createSegmentFromCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21687,7 +22356,10 @@ export interface operations {
     renderContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21735,7 +22407,10 @@ export interface operations {
     checkCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21780,10 +22455,64 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    checkContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckOrder"];
+            };
+        };
+        responses: {
+            /** @description Mail checked */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Find what would go wrong with a mail that is not stored, or is being edited. */
+                        data: components["schemas"]["CampaignCheck"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getCampaignProgress: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21838,7 +22567,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21880,6 +22612,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -21933,7 +22667,10 @@ export interface operations {
     getAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -21981,7 +22718,10 @@ export interface operations {
     replaceAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22038,7 +22778,10 @@ export interface operations {
     deleteAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22086,7 +22829,10 @@ export interface operations {
     activateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22135,7 +22881,10 @@ export interface operations {
     deactivateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22188,6 +22937,8 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22266,7 +23017,10 @@ export interface operations {
     retryMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22315,7 +23069,10 @@ export interface operations {
     cancelMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22364,7 +23121,10 @@ export interface operations {
     getMessageContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22413,8 +23173,14 @@ export interface operations {
     };
     downloadMessageSource: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22454,7 +23220,10 @@ export interface operations {
     checkBlacklists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22503,7 +23272,10 @@ export interface operations {
     listBlacklistMonitors: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22544,7 +23316,10 @@ export interface operations {
     createBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22593,7 +23368,10 @@ export interface operations {
     getBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22641,7 +23419,10 @@ export interface operations {
     deleteBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22689,7 +23470,10 @@ export interface operations {
     updateBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22759,7 +23543,10 @@ export interface operations {
                 /** @description Rows to skip. */
                 offset?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22801,6 +23588,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22854,7 +23643,10 @@ export interface operations {
     validateFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22909,7 +23701,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22950,7 +23745,10 @@ export interface operations {
     getValidationUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22994,7 +23792,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23064,7 +23865,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23114,7 +23918,10 @@ export interface operations {
     getMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23167,7 +23974,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23213,7 +24023,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23257,7 +24070,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23298,7 +24114,10 @@ export interface operations {
     getDashboard: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23344,7 +24163,10 @@ export interface operations {
                 /** @description YYYY-MM-DD, inclusive, in the workspace's time zone. */
                 end_date?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23385,7 +24207,10 @@ export interface operations {
     getSendingHealth: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23431,7 +24256,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23477,7 +24305,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23523,7 +24354,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23569,7 +24403,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23613,7 +24450,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23661,7 +24501,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23715,12 +24558,23 @@ export interface operations {
                 type?: "subscriber_import" | "subscriber_export" | "subscriber_bulk_action" | "campaign_recipient_export" | "validation_bulk" | "subscriber_erasure";
                 /** @description Only jobs in this state. */
                 status?: "pending" | "processing" | "completed" | "failed" | "cancelled";
+                /** @description Only jobs about this kind of resource, such as `mailing_lists` or `campaigns`. */
+                resource?: string;
+                /** @description Only jobs about the resource with this id, such as a mailing list. */
+                resource_id?: string;
+                /** @description Only jobs that this key or person started. */
+                actor?: string;
                 /** @description Page to return, from 1. */
                 page?: number;
                 /** @description Rows per page, at most 200. */
                 limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23742,7 +24596,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description List the background jobs that the key can see, newest first. */
+                        /** @description List the background jobs that the caller can see, newest first. */
                         data: components["schemas"]["JobPage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
@@ -23761,7 +24615,10 @@ export interface operations {
     getJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23808,8 +24665,14 @@ export interface operations {
     };
     downloadJobResult: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23846,8 +24709,16 @@ export interface operations {
     };
     downloadJobErrors: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description `list` (the default): one line for each error; `rows`: one for each row. */
+                layout?: "list" | "rows";
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23885,7 +24756,10 @@ export interface operations {
     cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23934,7 +24808,10 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23975,7 +24852,10 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24024,7 +24904,10 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24072,7 +24955,10 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24120,7 +25006,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24175,7 +25064,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24223,7 +25115,10 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24281,7 +25176,10 @@ export interface operations {
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24329,7 +25227,10 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24382,13 +25283,20 @@ export interface operations {
     };
     streamEvents: {
         parameters: {
-            query?: {
-                /** @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`. Required; at most 20. */
-                topics?: string;
+            query: {
+                /**
+                 * @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`, `notices`. Required; at most 20.
+                 * @example jobs
+                 */
+                topics: string;
                 /** @description The `id` of the last event, for clients that cannot send the header Last-Event-ID; the header takes precedence. */
                 last_event_id?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
@@ -24419,13 +25327,168 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
-    searchEverything: {
+    listNotices: {
         parameters: {
             query?: {
-                /** @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required. */
-                q?: string;
+                /** @description Whether dismissed notices are listed as well. */
+                dismissed?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What needs attention in this workspace */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description What needs attention in this workspace. */
+                        data: components["schemas"]["Notices"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    dismissNotice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the notice, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Notice dismissed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Dismiss a notice for everyone in the workspace. */
+                        data: components["schemas"]["Notice"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    restoreNotice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the notice, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Notice restored */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Show a dismissed notice again. */
+                        data: components["schemas"]["Notice"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    searchEverything: {
+        parameters: {
+            query: {
+                /**
+                 * @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required.
+                 * @example anna
+                 */
+                q: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24473,7 +25536,10 @@ export interface operations {
                 /** @description Only activities of these kinds, separated by commas: joined, sent, delivered, opened, clicked, bounced, failed, suppressed, complained, changed, left. All kinds when omitted. Covers the person's 5,000 newest messages. */
                 kinds?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -24522,8 +25588,14 @@ export interface operations {
     };
     exportSubscriberData: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -24535,7 +25607,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`. */
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -24562,6 +25634,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

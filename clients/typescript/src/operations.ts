@@ -113,6 +113,26 @@ export interface Operations {
    */
   revokeSession(input: { id: string } & CallOptions): Call<Data<"revokeSession">>;
   /**
+   * Begin a sign-in at the OpenID provider of the installation.
+   * Answers the URL of the provider's sign-in page and sets a cookie, which lets only this browser finish the sign-in. The provider sends the browser back to `/single-sign-on/finish`, which opens the session and goes on to `return_to`. When the account has a second factor, the browser goes to `/console/sign-in#challenge=…` instead: give that token to `getSecondFactorChallenge`, then complete the sign-in with `confirmSecondFactor`. 404 when `getSignInOptions` names no provider; 503 when the provider does not answer.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/single-sign-on`
+   */
+  startSingleSignOn(input?: { body?: Body<"startSingleSignOn"> } & CallOptions): Call<Data<"startSingleSignOn">>;
+  /**
+   * The open challenge of a sign-in, for a page that has only its token.
+   * Answers what `signIn` answered as `second_factor`: the kinds of proof and the options for a passkey. Use it after single sign-on, or when the page was loaded again. It takes no try; 404 when the challenge has ended.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/second-factor/challenge`
+   */
+  getSecondFactorChallenge(input: { body: Body<"getSecondFactorChallenge"> } & CallOptions): Call<Data<"getSecondFactorChallenge">>;
+  /**
    * Ask for a link to choose a new password; the answer is the same for every address.
    * Mails a link that works once, for 30 minutes, if the address has an account. The answer and its time do not tell whether it has. In capture mode the mail is in the inbox of the service.
    *
@@ -132,7 +152,7 @@ export interface Operations {
   resetPassword(input: { body: Body<"resetPassword"> } & CallOptions): Call<Data<"resetPassword">>;
   /**
    * Create the first person: owner of the first workspace and operator of the installation; signs in.
-   * Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
+   * Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong, was used or has expired, and when there is a user already: the link then works no more.
    *
    * Needs no authentication.
    *
@@ -402,7 +422,7 @@ export interface Operations {
   inviteTeammate(input: { body: Body<"inviteTeammate"> } & CallOptions): Call<Data<"inviteTeammate">>;
   /**
    * Mail a new link; the old one stops working.
-   * The new link works for seven days from now.
+   * The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.
    *
    * Needs the permission `team:write`.
    *
@@ -429,7 +449,7 @@ export interface Operations {
   previewInvitation(input: { body: Body<"previewInvitation"> } & CallOptions): Call<Data<"previewInvitation">>;
   /**
    * Join a workspace: signed in with the invited address, or as a new person with name and password.
-   * A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
+   * A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once. 409 if the person is a member already, has an account and is not signed in, or if the inviter may not give the role any more.
    *
    * Needs no authentication.
    *
@@ -447,7 +467,7 @@ export interface Operations {
   listRoles(input?: CallOptions): Call<Data<"listRoles">>;
   /**
    * Make a role of permissions that you hold.
-   * A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
+   * A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.
    *
    * Needs the permission `roles:write`.
    *
@@ -474,7 +494,7 @@ export interface Operations {
   updateRole(input: { id: string; body: Body<"updateRole"> } & CallOptions): Call<Data<"updateRole">>;
   /**
    * Delete a role that no teammate holds.
-   * 409 while a teammate or an invitation has the role: give them another one first.
+   * 409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.
    *
    * Needs the permission `roles:write`.
    *
@@ -584,7 +604,7 @@ export interface Operations {
   getWorkspace(input?: CallOptions): Call<Data<"getWorkspace">>;
   /**
    * Change settings of the workspace; omitted fields stay.
-   * Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
+   * Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.
    *
    * Needs the permission `workspace:write`.
    *
@@ -593,7 +613,7 @@ export interface Operations {
   updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
   /**
    * All workspaces with their figures, newest first (operators).
-   * Search by name or id. Figures are those of the present month.
+   * Search by part of the name, by id, or by the address of a teammate. Figures are those of the present month.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -848,7 +868,7 @@ export interface Operations {
   setMemberStatus(input: { id: string; subscriber_id: string; body: Body<"setMemberStatus"> } & CallOptions): Call<Data<"setMemberStatus">>;
   /**
    * The people of the workspace, newest first or in another order.
-   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -868,7 +888,7 @@ export interface Operations {
   getSubscriber(input: { id: string } & CallOptions): Call<Data<"getSubscriber">>;
   /**
    * Import subscribers from a CSV file, in the background.
-   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
    *
    * The body, or the file of the form, may have 50 MiB instead of 1 MiB.
    *
@@ -890,7 +910,7 @@ export interface Operations {
   exportSubscribers(input: { id: string; body?: Body<"exportSubscribers"> } & CallOptions): Call<Data<"exportSubscribers">>;
   /**
    * Change many people in the background: all whom a filter finds, or those with the ids given.
-   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
    *
    * Needs the permission `subscribers:write`.
    *
@@ -1122,7 +1142,7 @@ export interface Operations {
   deleteSuppressionList(input: { id: string } & CallOptions): Call<Data<"deleteSuppressionList">>;
   /**
    * The entries of a list, newest first; null when there are none.
-   * A page of entries by cursor. With `search` only those whose address or domain contains the text.
+   * A page of entries by cursor. With `search` only those whose address or domain begins with the text.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1473,7 +1493,7 @@ export interface Operations {
   deleteRoutingRule(input: { id: string } & CallOptions): Call<Data<"deleteRoutingRule">>;
   /**
    * List DMARC reports about the domain, with totals by source.
-   * Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+   * The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1570,6 +1590,15 @@ export interface Operations {
    * `POST /campaigns/{id}/send`
    */
   sendCampaign(input: { id: string; body?: Body<"sendCampaign"> } & CallOptions): Call<Data<"sendCampaign">>;
+  /**
+   * Ask those who may send for approval of a draft.
+   * For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.
+   *
+   * Needs the permission `campaigns:write`.
+   *
+   * `POST /campaigns/{id}/request-approval`
+   */
+  requestApproval(input: { id: string; body?: Body<"requestApproval"> } & CallOptions): Call<Data<"requestApproval">>;
   /**
    * Pause a sending campaign; messages being sent are finished, no others are sent.
    * Sends `campaign.paused`. `POST /campaigns/{id}/resume` continues.
@@ -1716,7 +1745,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It asks other servers, and may take longer than a few seconds.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `campaigns:read`.
    *
@@ -1725,7 +1754,7 @@ export interface Operations {
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
   /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
-   * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
+   * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
    *
    * It asks other servers, and may take longer than a few seconds.
    *
@@ -1734,6 +1763,19 @@ export interface Operations {
    * `POST /campaigns/{id}/check`
    */
   checkCampaign(input: { id: string } & CallOptions): Call<Data<"checkCampaign">>;
+  /**
+   * Find what would go wrong with a mail that is not stored, or is being edited.
+   * Checks content as POST /campaigns/{id}/check does: that of the body alone, or a campaign or a step of an autoresponder with the fields of the body in place of its own. Nothing is stored or sent. Audience, cost and duration are only those of a campaign. An editor that checks while a person writes leaves out `links`, `images` and `spam_score`, and the answer comes at once.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `POST /check`
+   */
+  checkContent(input: { body: Body<"checkContent"> } & CallOptions): Call<Data<"checkContent">>;
   /**
    * How far a campaign is: counts by state, rate, ETA and what limits it.
    * Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.
@@ -1832,7 +1874,7 @@ export interface Operations {
   retryMessage(input: { id: string } & CallOptions): Call<Data<"retryMessage">>;
   /**
    * Cancel a waiting message, so that it is not sent any more.
-   * The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
+   * The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.
    *
    * Needs the permission `messages:send`.
    *
@@ -1860,7 +1902,7 @@ export interface Operations {
    *
    * `GET /messages/{id}/source`
    */
-  downloadMessageSource(input: { id: string } & CallOptions): Call<Data<"downloadMessageSource">>;
+  downloadMessageSource(input: { id: string; query?: Query<"downloadMessageSource"> } & CallOptions): Call<Data<"downloadMessageSource">>;
   /**
    * Check an IP address or a domain against all blacklists now.
    * Asks every blacklist that this installation uses, within some seconds. Costs one check of the plan. Use a monitor to watch an address or a domain over time.
@@ -1992,7 +2034,7 @@ export interface Operations {
   listMessages(input?: { query?: Query<"listMessages"> } & CallOptions): PagedCall<Data<"listMessages">, "messages">;
   /**
    * One message with the timeline of its attempts and the replies they got.
-   * Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.
+   * Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.
    *
    * Needs the permission `reports:read`.
    *
@@ -2128,8 +2170,8 @@ export interface Operations {
    */
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
-   * List the background jobs that the key can see, newest first.
-   * Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+   * List the background jobs that the caller can see, newest first.
+   * Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs about what it may read (imports and exports with `subscribers:read`), or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
    *
    * Needs the permission `jobs:read`.
    *
@@ -2155,10 +2197,10 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/download`
    */
-  downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
+  downloadJobResult(input: { job_id: string; query?: Query<"downloadJobResult"> } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
-   * Download the rows that a job rejected with their reasons, available for seven days.
-   * A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+   * Download what a job refused, with the reasons; available for seven days.
+   * A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2166,7 +2208,7 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/errors`
    */
-  downloadJobErrors(input: { job_id: string } & CallOptions): Call<Data<"downloadJobErrors">>;
+  downloadJobErrors(input: { job_id: string; query?: Query<"downloadJobErrors"> } & CallOptions): Call<Data<"downloadJobErrors">>;
   /**
    * Cancel a job: at once if it waits, within seconds if it runs.
    * What the job has written already stays. A job that has ended is refused (409).
@@ -2260,14 +2302,41 @@ export interface Operations {
    */
   replayWebhookDelivery(input: { id: string; delivery_id: string } & CallOptions): Call<Data<"replayWebhookDelivery">>;
   /**
-   * Live states of campaigns, jobs, messages and domains, as server-sent events.
+   * Live states of campaigns, jobs, messages, domains and notices, as server-sent events.
    * Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
    *
    * Any valid key, and any member of the workspace, may call this.
    *
    * `GET /events`
    */
-  streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  streamEvents(input: { query: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  /**
+   * What needs attention in this workspace.
+   * Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /notices`
+   */
+  listNotices(input?: { query?: Query<"listNotices"> } & CallOptions): Call<Data<"listNotices">>;
+  /**
+   * Dismiss a notice for everyone in the workspace.
+   * The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+   *
+   * Needs the permission `notices:write`.
+   *
+   * `POST /notices/{id}/dismiss`
+   */
+  dismissNotice(input: { id: string } & CallOptions): Call<Data<"dismissNotice">>;
+  /**
+   * Show a dismissed notice again.
+   * Undoes `POST /notices/{id}/dismiss`. A notice that is not dismissed stays as it is.
+   *
+   * Needs the permission `notices:write`.
+   *
+   * `POST /notices/{id}/restore`
+   */
+  restoreNotice(input: { id: string } & CallOptions): Call<Data<"restoreNotice">>;
   /**
    * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
    * At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.
@@ -2276,10 +2345,10 @@ export interface Operations {
    *
    * `GET /search`
    */
-  searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
+  searchEverything(input: { query: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
-   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2290,7 +2359,7 @@ export interface Operations {
   listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
   /**
    * Download everything that is stored about one person, as JSON.
-   * For requests of access by a person: fields, lists, suppressions and activities in one file.
+   * For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2298,10 +2367,10 @@ export interface Operations {
    *
    * `GET /subscribers/{id}/export`
    */
-  exportSubscriberData(input: { id: string } & CallOptions): Call<Data<"exportSubscriberData">>;
+  exportSubscriberData(input: { id: string; query?: Query<"exportSubscriberData"> } & CallOptions): Call<Data<"exportSubscriberData">>;
   /**
    * Erase the personal data of one person, in the background; counts and messages stay without it.
-   * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
+   * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.
    *
    * Needs the permission `subscribers:write`.
    *
@@ -2324,6 +2393,8 @@ export const operationTable = {
   listSessions: "GET /sessions",
   revokeSessions: "DELETE /sessions",
   revokeSession: "DELETE /sessions/{id}",
+  startSingleSignOn: "POST /sign-in/single-sign-on",
+  getSecondFactorChallenge: "POST /sign-in/second-factor/challenge",
   requestPasswordReset: "POST /password-resets",
   resetPassword: "POST /password-resets/complete",
   createFirstOwner: "POST /first-owner",
@@ -2478,6 +2549,7 @@ export const operationTable = {
   replaceCampaign: "PUT /campaigns/{id}",
   deleteCampaign: "DELETE /campaigns/{id}",
   sendCampaign: "POST /campaigns/{id}/send key",
+  requestApproval: "POST /campaigns/{id}/request-approval key",
   pauseCampaign: "POST /campaigns/{id}/pause",
   resumeCampaign: "POST /campaigns/{id}/resume",
   cancelCampaign: "POST /campaigns/{id}/cancel",
@@ -2494,6 +2566,7 @@ export const operationTable = {
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
   checkCampaign: "POST /campaigns/{id}/check",
+  checkContent: "POST /check",
   getCampaignProgress: "GET /campaigns/{id}/progress",
   listAutoresponders: "GET /autoresponders [autoresponders]",
   createAutoresponder: "POST /autoresponders key",
@@ -2548,6 +2621,9 @@ export const operationTable = {
   listWebhookDeliveries: "GET /webhooks/{id}/deliveries [deliveries]",
   replayWebhookDelivery: "POST /webhooks/{id}/deliveries/{delivery_id}/replay",
   streamEvents: "GET /events file",
+  listNotices: "GET /notices",
+  dismissNotice: "POST /notices/{id}/dismiss",
+  restoreNotice: "POST /notices/{id}/restore",
   searchEverything: "GET /search",
   listSubscriberActivities: "GET /subscribers/{id}/activities [data]",
   exportSubscriberData: "GET /subscribers/{id}/export",

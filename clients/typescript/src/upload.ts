@@ -1,4 +1,4 @@
-/** Files that are sent: whatever holds bytes in Node.js, browsers, Deno and Bun becomes a part of a form. */
+/** Files to upload: the types that hold bytes in Node.js, browsers, Deno and Bun become parts of a form. */
 
 type Bytes = Blob | ArrayBuffer | Uint8Array | string;
 type BlobPart = ConstructorParameters<typeof Blob>[0] extends Iterable<infer Part> | undefined ? Part : never;
@@ -12,7 +12,8 @@ type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 export type Upload = Bytes | ByteStream | { readonly name: string; readonly content: Bytes | ByteStream };
 
 /**
- * The form of a body: the file becomes a part with a file name, an array one field for each item, everything else text.
+ * The form of a body: the file becomes a part with a file name, an array one field for each item, an array of objects one
+ * field of JSON, everything else text.
  * Fields that are undefined or null are left out.
  */
 export async function formOf(body: Readonly<Record<string, unknown>>, fileField: string): Promise<FormData> {
@@ -21,8 +22,11 @@ export async function formOf(body: Readonly<Record<string, unknown>>, fileField:
     if (field === fileField) {
       const { name, content } = namedFile(value as Upload);
       form.append(field, await blobOf(content), name);
+    } else if (Array.isArray(value) && value.some((one) => typeof one === "object")) {
+      form.append(field, JSON.stringify(value));
     } else {
-      for (const one of Array.isArray(value) ? value : [value ?? []].flat()) form.append(field, String(one));
+      for (const one of [value ?? []].flat() as (string | number | boolean)[])
+        form.append(field, String(one));
     }
   }
   return form;

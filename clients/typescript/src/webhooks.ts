@@ -1,20 +1,17 @@
 /** Verification of webhook requests (Standard Webhooks), with the Web Crypto API that every runtime has. */
-import type { components } from "./generated.ts";
-
-type EventData = components["schemas"]["WebhookEventData"];
+import type { webhooks } from "./generated.ts";
 
 /** The types of events. */
-export type WebhookEventType = keyof EventData;
+export type WebhookEventType = keyof webhooks;
+
+type EventBody<Type extends WebhookEventType> =
+  webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
 
 /** An event. `type` decides which `data` it has. */
 export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
-  [One in Type]: {
+  [One in Type]: Readonly<EventBody<One>> & {
     /** The same in every retry and replay: remember it to handle an event once. */
     readonly id: string;
-    readonly type: One;
-    /** When it happened, ISO 8601 UTC. */
-    readonly timestamp: string;
-    readonly data: EventData[One];
   };
 }[Type];
 
@@ -43,7 +40,7 @@ const PREFIX = "whsec_";
 
 /**
  * Checks the signature and the time of a request, and gives its event.
- * @throws WebhookVerificationError; TypeError for a secret that is none
+ * @throws WebhookVerificationError; TypeError if the secret is not a `whsec_…`
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const id = headerOf(request.headers, "webhook-id");
@@ -69,8 +66,9 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
   throw new WebhookVerificationError("webhook-signature does not match the body and the secret");
 }
 
+/** The event with the id of the header, which is signed and the same in all retries; a field `id` of the body is ignored. */
 function eventOf(id: string, body: Uint8Array): WebhookEvent {
-  return { id, ...JSON.parse(new TextDecoder().decode(body)) };
+  return { ...JSON.parse(new TextDecoder().decode(body)), id };
 }
 
 async function keyOf(secret: string) {

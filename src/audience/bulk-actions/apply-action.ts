@@ -16,6 +16,7 @@ import type { Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import type { PeopleAction } from "./bulk-action.ts";
+import { whyNoLongerFits } from "./field-value.ts";
 import {
   type BatchCounts,
   type LockedPerson,
@@ -184,6 +185,7 @@ const setField: Apply<"set_field"> = async (
 ) => {
   const { workspaceId, now } = batch;
   if (mailing_list_id !== null) await lockMailingList(tx, workspaceId, mailing_list_id);
+  // No type changes until the batch is committed; one that has changed has converted the values of earlier batches.
   await shareLockFieldTypes(tx, workspaceId);
   const { people, unknown } = await lockPeopleOf(tx, batch);
   const members =
@@ -191,6 +193,12 @@ const setField: Apply<"set_field"> = async (
       ? []
       : await listMembershipStates(tx, workspaceId, idsOf(people), mailing_list_id);
   const meant = mailing_list_id === null ? idsOf(people) : members.map(({ subscriber_id }) => subscriber_id);
+  const place = { mailingListId: mailing_list_id, field };
+  const reason = await whyNoLongerFits(tx, workspaceId, place, value);
+  if (reason !== undefined) {
+    const refused = meant.map((id) => ({ id, reason }));
+    return { changed: 0, unchanged: people.length - refused.length, refused: [...unknown, ...refused] };
+  }
   const tooFull = new Set(idsOf(await listTooFull(tx, workspaceId, meant, { field, value })));
   const open = meant.filter((id) => !tooFull.has(id));
   const changed = await setFieldOfPeople(tx, workspaceId, open, { field, value }, now);
@@ -200,7 +208,7 @@ const setField: Apply<"set_field"> = async (
   await onSubscribers(tx, events);
   const refused = [...tooFull].map((id) => ({
     id,
-    reason: "the person has as many custom fields as one may have",
+    reason: "the custom fields of the person would exceed the limits of one person",
   }));
   const unchanged = people.length - changed.length - refused.length;
   return { changed: changed.length, unchanged, refused: [...unknown, ...refused] };

@@ -1,8 +1,5 @@
 /** The body of a bulk action: whom it is for, and what it does; and its checked form, the input of the job. */
 import { type Static, Type } from "typebox";
-import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
-import { listFields, listFieldsInForce } from "#audience/custom-fields/store.ts";
-import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
 import { requireKnownList } from "#audience/mailing-lists/store.ts";
 import type { PeopleSelection } from "#audience/subscribers/filtered-people-store.ts";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
@@ -11,7 +8,9 @@ import { findSuppressionList } from "#audience/suppression-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { JobLabel } from "#platform/jobs/start-or-cancel-job.ts";
 import { Timestamp } from "#platform/shapes.ts";
+import { readNewValue } from "./field-value.ts";
 
 /** Ids in one call. */
 const MOST_IDS = 10_000;
@@ -37,7 +36,7 @@ const Filter = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "As in GET /subscribers, without its limit of 2,000.",
+        description: "As in GET /subscribers, without its limit of 2,000. Not blank.",
       }),
     ),
     list_id: uuid("Only those on this mailing list."),
@@ -55,6 +54,8 @@ const Filter = Type.Object(
   {
     $id: "SubscriberFilter",
     description: "The filters of GET /subscribers. An empty object means all people of the workspace.",
+    // A misspelt filter would be ignored, and more people be changed than were meant.
+    additionalProperties: false,
   },
 );
 
@@ -62,7 +63,7 @@ export const BulkAction = Type.Object(
   {
     action: Type.Enum([...actions], {
       description:
-        "`add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists.",
+        "`add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists. For `delete` and `remove_from_list`, which cannot be undone, a person must have confirmed who they are within ten minutes unless it is a dry run; API keys need not.",
     }),
     mailing_list_id: uuid(
       "The list to add to or remove from. For `set_status` and `set_field`: change only people on this list; every list when omitted.",
@@ -92,6 +93,7 @@ export const BulkAction = Type.Object(
         description: "Whether to count only: the job reports what it would do, and changes nothing.",
       }),
     ),
+    label: JobLabel,
   },
   { $id: "SubscriberBulkAction" },
 );
@@ -142,6 +144,11 @@ const parameters: Readonly<
 };
 const anyParameter = ["mailing_list_id", "status", "field", "value", "suppression_list_id"] as const;
 
+/** Whether the action may delete people, which cannot be undone: a person on no other list is deleted, too. */
+export function mayDeletePeople({ action, dry_run = false }: BulkAction): boolean {
+  return !dry_run && (action === "delete" || action === "remove_from_list");
+}
+
 /** @throws ApiError VALIDATION_ERROR that names each field that is missing, out of place or unknown */
 export async function readBulkAction(
   db: Queryable,
@@ -151,6 +158,7 @@ export async function readBulkAction(
 ): Promise<BulkActionInput> {
   refuse(parameterFaults(body));
   refuse(selectionFaults(body));
+  refuse(blankFaults(body.filter ?? {}));
   return {
     action: await readAction(db, workspaceId, body),
     selection: body.filter === undefined ? null : await readSelection(db, workspaceId, body.filter),
@@ -191,6 +199,16 @@ function selectionFaults({ filter, ids, except_ids }: BulkAction): FieldFault[] 
   return [];
 }
 
+/** A blank text is no filter: it would select all people. */
+function blankFaults(filter: Static<typeof Filter>): FieldFault[] {
+  return (["search", "field", "field_value"] as const)
+    .filter((name) => filter[name]?.trim() === "")
+    .map((name) => {
+      const field = `filter.${name}`;
+      return { field, message: `${field} is blank: leave it out, or give the text that people must have` };
+    });
+}
+
 async function readSelection(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -206,7 +224,7 @@ async function readSelection(
     clicked_since,
     ...others
   } = filter;
-  if (list_id !== null) await requireKnownList(db, workspaceId, list_id);
+  if (list_id !== null) await requireKnownList(db, workspaceId, list_id, "filter.list_id");
   const at = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
   const moments = {
     joined_from: at(joined_from),
@@ -214,63 +232,42 @@ async function readSelection(
     opened_since: at(opened_since),
     clicked_since: at(clicked_since),
   };
-  const criteria = await readPersonFilter(db, workspaceId, { ...others, ...moments });
-  return { mailingListId: list_id, status, search: search?.trim() || undefined, filter: criteria };
+  const criteria = await readPersonFilter(db, workspaceId, { ...others, ...moments }, "filter.");
+  return { mailingListId: list_id, status, search: search?.trim(), filter: criteria };
 }
 
 async function readAction(db: Queryable, workspaceId: WorkspaceId, body: BulkAction): Promise<PeopleAction> {
-  const { action: type, mailing_list_id = null, status, field, suppression_list_id } = body;
+  const { action: type, mailing_list_id = null } = body;
   if (mailing_list_id !== null) {
-    await requireKnownList(db, workspaceId, mailing_list_id).catch(() => {
-      throw unknownId("mailing_list_id", "mailing list");
-    });
+    await requireKnownList(db, workspaceId, mailing_list_id, "mailing_list_id");
   }
-  if (type === "suppress" && suppression_list_id !== undefined) {
-    const known = await findSuppressionList(db, workspaceId, suppression_list_id);
-    if (known === undefined) throw unknownId("suppression_list_id", "suppression list");
-    return { type, suppression_list_id };
+  switch (type) {
+    case "add_to_list":
+    case "remove_from_list":
+      return { type, mailing_list_id: given(mailing_list_id) };
+    case "set_status":
+      return { type, mailing_list_id, status: given(body.status) };
+    case "set_field": {
+      const field = given(body.field);
+      const place = { mailingListId: mailing_list_id, field };
+      return { type, mailing_list_id, field, value: await readNewValue(db, workspaceId, place, body.value) };
+    }
+    case "suppress": {
+      const id = given(body.suppression_list_id);
+      const known = await findSuppressionList(db, workspaceId, id);
+      if (known === undefined) {
+        const message = "suppression_list_id is no suppression list of this workspace";
+        throw invalid({ field: "suppression_list_id", message });
+      }
+      return { type, suppression_list_id: id };
+    }
+    case "delete":
+      return { type };
   }
-  if (type === "set_status" && status !== undefined) return { type, mailing_list_id, status };
-  if (type === "set_field" && field !== undefined) {
-    const value = await readValue(db, workspaceId, mailing_list_id, field, body.value);
-    return { type, mailing_list_id, field, value };
-  }
-  if ((type === "add_to_list" || type === "remove_from_list") && mailing_list_id !== null) {
-    return { type, mailing_list_id };
-  }
-  return { type: "delete" };
 }
 
-const unknownId = (field: string, what: string) =>
-  invalid({ field, message: `${field} is no ${what} of this workspace` });
-
-/** The value as it is stored; null to remove it. */
-async function readValue(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string | null,
-  field: string,
-  given: unknown,
-): Promise<unknown> {
-  const fields =
-    mailingListId === null
-      ? (await listFields(db, workspaceId, null)).filter(({ is_active }) => is_active)
-      : await listFieldsInForce(db, workspaceId, mailingListId);
-  const definition = fields.find(({ field_name }) => field_name === field);
-  if (definition === undefined) {
-    const where =
-      mailingListId === null
-        ? "global custom field: name the list of a list's own field"
-        : "custom field of this list";
-    throw invalid({ field: "field", message: `field is no ${where}` });
-  }
-  const isNothing = given === null || given === "";
-  const reading = isNothing
-    ? ({ ok: true, value: null } as const)
-    : fieldReader(definition, await workspaceDates(db, workspaceId, fields))(given);
-  if (!reading.ok) throw invalid({ field: "value", message: `value ${reading.message}` });
-  if (reading.value === null && definition.is_required) {
-    throw invalid({ field: "value", message: "value is required: the field may not be empty" });
-  }
-  return reading.value;
+/** A parameter that parameterFaults has found. */
+function given<Value>(value: Value | null | undefined): Value {
+  if (value == null) throw new Error("a parameter of the action was not checked");
+  return value;
 }

@@ -20,11 +20,16 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 /** Events that would be announced, of transactions that committed or not. */
 let events: SubscriberEvent[] = [];
+/** Called in the transaction of each batch that changes people. */
+let onBatch = () => {};
 const handler = bulkActionHandler({
   db,
   clock,
   plans,
-  onSubscribers: async (_tx, some) => void events.push(...some),
+  onSubscribers: async (_tx, some) => {
+    events.push(...some);
+    onBatch();
+  },
 });
 let news = "";
 let offers = "";
@@ -36,6 +41,7 @@ beforeEach(async () => {
   await db.run(sql`delete from list_counters`);
   [news, offers] = [await newList(db, workspaceId, "News"), await newList(db, workspaceId, "Offers")];
   events = [];
+  onBatch = () => {};
 });
 
 const fill = (list: string, people: readonly Newcomer[]) => addPeople(db, workspaceId, list, people);
@@ -182,6 +188,56 @@ describe("a bulk action", () => {
     expect(await run({ ...set, value: null })).toMatchObject({ succeeded: 3, skipped: 0 });
   });
 
+  test("refuses the people of later batches when the field changed its type meanwhile", async () => {
+    const field_name = `size${newId().slice(-6)}`;
+    const definition = { field_name, field_label: "Size", field_type: "number" };
+    const field = (await call("POST", "/custom-fields/global", definition)).body.data;
+    await fill(news, people(1_500));
+    const id = await start({ action: "set_field", field: field_name, value: 7, filter: {} });
+    const stop = new AbortController();
+    // A run that has to stop finishes its batch, and begins no other.
+    onBatch = () => stop.abort();
+    await attempt(id, stop.signal);
+    const change = await call("PUT", `/custom-fields/global/${field.id}`, { field_type: "text" });
+    expect(change.status, change.body.error).toBe(200);
+    expect(await attempt(id)).toMatchObject({ status: "completed", succeeded: 1_000, failed: 500 });
+    const values = await db.rows(sql`
+      select custom_fields -> ${field_name} as value, count(*)::int as count from subscribers group by 1 order by 2`);
+    expect(values).toEqual([
+      { value: null, count: 500 },
+      { value: "7", count: 1_000 },
+    ]);
+    const file = (await call("GET", `/jobs/${id}/errors`)).body;
+    expect(file).toContain(`the field ${field_name} was changed and does not take this value any more`);
+  });
+
+  test("refuses all people when the field was deleted meanwhile", async () => {
+    const field_name = `gone${newId().slice(-6)}`;
+    const definition = { field_name, field_label: "Gone", field_type: "text" };
+    const field = (await call("POST", "/custom-fields/global", definition)).body.data;
+    await fill(news, people(2));
+    const id = await start({ action: "set_field", field: field_name, value: "x", filter: {} });
+    await call("DELETE", `/custom-fields/global/${field.id}`);
+    expect(await attempt(id)).toMatchObject({ status: "completed", succeeded: 0, failed: 2 });
+  });
+
+  test("does not give a person more than one may have, in place of a shorter value either", async () => {
+    const field_name = `note${newId().slice(-6)}`;
+    await call("POST", "/custom-fields/global", { field_name, field_label: "Note", field_type: "text" });
+    const almostFull = "x".repeat(65_000);
+    await fill(news, [
+      { email: "full@example.com", custom_fields: { [field_name]: "short", other: almostFull } },
+      { email: "slim@example.com", custom_fields: { [field_name]: "short" } },
+    ]);
+    const set = { action: "set_field", field: field_name, filter: {} };
+    expect(await run({ ...set, value: "y".repeat(1_000) })).toMatchObject({ succeeded: 1, failed: 1 });
+    const found = await call("GET", `/subscribers?field=${field_name}&field_value=short`);
+    expect(found.body.data.subscribers.map((one: { email: string }) => one.email)).toEqual([
+      "full@example.com",
+    ]);
+    expect(await run({ ...set, value: "tiny" })).toMatchObject({ succeeded: 2, failed: 0 });
+  });
+
   test("puts addresses on a suppression list", async () => {
     await fill(news, people(3));
     const list = (await call("POST", "/suppression-lists", { name: "Ours" })).body.data;
@@ -207,7 +263,7 @@ describe("a bulk action", () => {
     });
   });
 
-  test("names ids of no one, and does not reach another workspace", async () => {
+  test("names unknown ids, and does not reach another workspace", async () => {
     await fill(news, people(1));
     const other = await service.newWorkspace();
     const theirs = await newList(db, other.workspaceId);
@@ -271,7 +327,17 @@ test.each([
   [{ action: "add_to_list", mailing_list_id: newId(), filter: {} }, "mailing_list_id"],
   [{ action: "suppress", suppression_list_id: newId(), filter: {} }, "suppression_list_id"],
   [{ action: "set_field", field: "nothing", value: 1, filter: {} }, "field"],
-  [{ action: "delete", filter: { field: "city" } }, "field_value"],
+  [{ action: "delete", filter: { field: "city" } }, "filter.field_value"],
+  [{ action: "delete", filter: { search: " " } }, "filter.search"],
+  [{ action: "delete", filter: { search: "\t\n" } }, "filter.search"],
+  [{ action: "delete", filter: { field: " ", field_value: "Rome" } }, "filter.field"],
+  [{ action: "delete", filter: { field: "city", field_value: " " } }, "filter.field_value"],
+  [{ action: "delete", filter: { tag: "old" } }, "filter.tag"],
+  [{ action: "delete", filter: { list_id: newId() } }, "filter.list_id"],
+  [
+    { action: "delete", filter: { never_opened: true, opened_since: "2026-01-01T00:00:00Z" } },
+    "filter.never_opened",
+  ],
 ])("%j is refused, and %s is named", async (body, field) => {
   const answer = await call("POST", "/subscribers/bulk", body);
   expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
@@ -284,4 +350,21 @@ test("suppressing needs the permission of suppression lists, too", async () => {
   const body = { action: "suppress", suppression_list_id: list.id, filter: {} };
   const answer = await call("POST", "/subscribers/bulk", body, { key });
   expect([answer.status, answer.body.required_scopes]).toEqual([403, ["suppression_lists:write"]]);
+});
+
+test("an action that deletes people asks a person for a recent confirmation, and no key", async () => {
+  const person = await service.newPerson(["subscribers:*"]);
+  clock.advance(10 * 60_000 + 1);
+  const list = await newList(db, workspaceId, "Mine");
+  const ask = async (body: object) => {
+    const answer = await person.call("POST", "/subscribers/bulk", body);
+    return [answer.status, answer.body.code];
+  };
+  const remove = { action: "remove_from_list", mailing_list_id: list, filter: {} };
+  const refused = [403, "REAUTHENTICATION_REQUIRED"];
+  expect(await ask({ action: "delete", filter: {} })).toEqual(refused);
+  expect(await ask(remove)).toEqual(refused);
+  expect((await ask({ ...remove, dry_run: true }))[0]).toBe(202);
+  expect((await ask({ action: "set_status", status: "unsubscribed", filter: {} }))[0]).toBe(202);
+  expect((await call("POST", "/subscribers/bulk", remove)).status).toBe(202);
 });

@@ -36,7 +36,7 @@ export async function chooseOnce(
     selection === null
       ? sql`(select unnest(${ids ?? []}::uuid[]) as id)`
       : sql`(select id from ${selectedIdsSql(workspaceId, selection)} found
-          where id <> all (array(select unnest(${except_ids}::uuid[]))))`;
+          where not exists (select from unnest(${except_ids}::uuid[]) spared (id) where spared.id = found.id))`;
   await tx.run(sql`
     insert into bulk_action_batches (workspace_id, job_id, batch, subscriber_ids)
     select ${workspaceId}, ${jobId}, batch, array_agg(id order by id)

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
@@ -10,7 +11,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { omittable } from "#platform/shapes.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
@@ -31,6 +32,7 @@ const ExportRequest = Type.Object(
       }),
     ),
     format: omittable(Type.Enum(["csv"], { description: "The format of the file; only `csv` for now." })),
+    label: JobLabel,
   },
   { $id: "SubscriberExport" },
 );
@@ -55,13 +57,15 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
       status: 202,
       message: "The export has started",
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId }, params, body }) {
-        await requireMailingList(db, workspaceId, params.id);
+      async handle({ caller: { workspaceId, actor }, params, body }) {
+        const { name } = await requireMailingList(db, workspaceId, params.id);
         const input = await readRequest(db, workspaceId, params.id, body);
         return db.transaction(async (tx) => {
           await requirePlace(tx, workspaceId, EXPORT_JOB, "exports");
           await requireBytes(deps, tx, workspaceId, 1);
-          return startJob(tx, workspaceId, { type: EXPORT_JOB, needs, input });
+          const resource = { kind: mailingLists.name, id: params.id, name };
+          const origin = { actor, label: body.label, resource };
+          return startJob(tx, workspaceId, { type: EXPORT_JOB, needs, input, origin });
         });
       },
     }),

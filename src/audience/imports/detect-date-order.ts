@@ -8,7 +8,7 @@ import {
   DateOrderEvidence,
   isDateOrder,
 } from "#platform/dates/input-date-format.ts";
-import type { Column, Columns } from "./column-mapping.ts";
+import type { Column, Columns } from "./mapping/column-mapping.ts";
 
 /** After this many rows without any date written in numbers, the file is not read further for its date order. */
 const MOST_SILENT = 20_000;

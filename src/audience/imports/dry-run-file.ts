@@ -8,7 +8,7 @@ import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, required } from "#platform/errors.ts";
-import { type ImportReport, reportOf } from "./dry-run-report.ts";
+import { describeRead, type ImportReport, reportOf } from "./dry-run-report.ts";
 import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { unclearFileName } from "./opt-outs/find-columns.ts";
 import { previewPeople } from "./preview-people.ts";
@@ -31,7 +31,11 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
   try {
     const people = join(folder, "people");
     await using copy = await open(people, "wx", 0o600);
-    const sinks = { people: new ScratchLines(copy), errors: new ScratchLines() };
+    const sinks = {
+      people: new ScratchLines(copy),
+      errors: new ScratchLines(),
+      errorRows: new ScratchLines(),
+    };
     const signal = new AbortController().signal;
     const target = place?.target ?? nothingKnown;
     const read = await readImport(target, path, sinks, inspection, clock.now(), signal);
@@ -47,7 +51,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
         { ...place, path: people, updateExisting, resubscribe, examples, takeTurn: createLimiter(1), signal },
         plan,
       ));
-    return reportOf(read, name, preview);
+    return reportOf(read, name, await describeRead(read), preview);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,11 +1,25 @@
 /** The result of a dry run, and of `posthaste import inspect`: what importing the file would do. */
-import { MOST_SKIPPED } from "./column-mapping.ts";
+import { describeColumns } from "./file-columns.ts";
 import type { ReadImport } from "./import-reader.ts";
 import type { ImportPreview } from "./preview-people.ts";
 
-/** @param preview the comparison with the list; undefined without a list */
-export function reportOf(read: ReadImport, fileName: string, preview?: ImportPreview) {
-  const { plan, examples, optedOut, dates } = read;
+/** The columns of a file that was read, while it still exists. */
+export function describeRead({ table, fields, optOuts }: ReadImport) {
+  return describeColumns(table, fields, { columns: table.columns, optOuts });
+}
+
+/**
+ * @param described the result of describeRead
+ * @param preview the comparison with the list; undefined without a list
+ */
+export function reportOf(
+  read: ReadImport,
+  fileName: string,
+  described: Awaited<ReturnType<typeof describeRead>>,
+  preview?: ImportPreview,
+) {
+  const { plan, examples, optedOut, dates, table, mapping } = read;
+  const meanings = meaningsOf(read);
   const { rows, duplicates, invalid, written_in_part, encoding, delimiter } = plan;
   const { skipped_columns, opt_out_columns, warnings } = plan;
   const { newcomers, members, ...counts } = preview ?? { newcomers: [], members: [] };
@@ -21,7 +35,10 @@ export function reportOf(read: ReadImport, fileName: string, preview?: ImportPre
     encoding,
     delimiter,
     date_order: dates.orderOfFile ?? null,
-    columns: columnsOf(read),
+    has_header: table.hasHeader,
+    header_line: table.hasHeader ? table.header.line : null,
+    mapping,
+    columns: described.map((column) => ({ ...column, meaning: meanings.get(column.position - 1) ?? null })),
     skipped_columns,
     opt_out_columns,
     warnings,
@@ -31,8 +48,8 @@ export function reportOf(read: ReadImport, fileName: string, preview?: ImportPre
 
 export type ImportReport = ReturnType<typeof reportOf>;
 
-/** The field that each column is mapped to, in the order of the file; null for a skipped column. */
-function columnsOf({ table: { columns }, optOuts }: ReadImport) {
+/** What each column is read as, by its index, in the words of earlier versions: a column may have two meanings. */
+function meaningsOf({ table: { columns }, optOuts }: ReadImport): Map<number, string> {
   const meanings = new Map<number, string>();
   const known = ["email", "first_name", "last_name", "source", "status"] as const;
   for (const { place, field } of columns.custom) meanings.set(place, `custom_fields.${field.field_name}`);
@@ -45,8 +62,5 @@ function columnsOf({ table: { columns }, optOuts }: ReadImport) {
     const field = meanings.get(place);
     meanings.set(place, field === undefined ? state : `${field}, ${state}`);
   }
-  return columns.headers.slice(0, MOST_SKIPPED).map((header, place) => ({
-    column: header || `column ${place + 1}`,
-    meaning: meanings.get(place) ?? null,
-  }));
+  return meanings;
 }

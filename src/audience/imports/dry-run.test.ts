@@ -58,12 +58,22 @@ it("a dry run reports what an import would do and changes nothing, and the impor
     delimiter: ";",
     date_order: null,
     columns: [
-      { column: "E-Mail-Adresse", meaning: "email" },
-      { column: "Vorname", meaning: "first_name" },
-      { column: "City", meaning: "custom_fields.city" },
-      { column: "Shoe size", meaning: null },
-      { column: "Unsubscribed", meaning: "status (unsubscribed)" },
-    ],
+      ["E-Mail-Adresse", "email", "email", ["same@dry.example", "news@dry.example", "left@dry.example"]],
+      ["Vorname", "first_name", "first_name", ["Ann", "Rob", "Cleo"]],
+      ["City", "custom_fields.city", "custom_fields.city", ["Rome"]],
+      ["Shoe size", null, null, ["44"]],
+      ["Unsubscribed", "status (unsubscribed)", "opted_out", ["no", "yes"]],
+    ].map(([column, meaning, field, samples], at) => ({
+      position: at + 1,
+      column,
+      meaning,
+      field,
+      suggested_field: field,
+      samples,
+    })),
+    has_header: true,
+    header_line: 1,
+    mapping: null,
     skipped_columns: ["Shoe size"],
     opt_out_columns: [{ column: "Unsubscribed", opted_out: 1 }],
     warnings: [],
@@ -127,3 +137,20 @@ it("a dry run refuses what the import refuses", async () => {
   const job = await ended(await dryRun(await newList(), "First,Last\nA,B\n"));
   expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("no column named Email") });
 });
+
+it("a dry run that query and form contradict each other about is refused", async () => {
+  const { status, body } = await dryRun(await newList(), "Email\na@x.example\n", { dry_run: "false" });
+  expect([status, body.details[0].field]).toEqual([400, "dry_run"]);
+});
+
+it("an import that fails has all counts", async () => {
+  const job = await ended(await call("POST", ...(await unreadable())));
+  const counts = { created: 0, updated: 0, unchanged: 0, duplicates: 0, invalid: 0 };
+  expect(job).toMatchObject({ status: "failed", counts });
+});
+
+async function unreadable(): Promise<[string, FormData]> {
+  const form = new FormData();
+  form.append("csvFile", new Blob(["Name\nAnn\n"]), "people.csv");
+  return [`/mailing-lists/${await newList()}/subscribers/import-async`, form];
+}

@@ -1,6 +1,7 @@
 /** Imports of subscribers from a CSV file. */
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/permission.ts";
@@ -8,17 +9,20 @@ import { encodingDescription, readEncodingName } from "#platform/csv/encodings.t
 import { TooManyCells } from "#platform/csv/read.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/input-date-format.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { flagField } from "#platform/http/request/query.ts";
+import { flagField, type QueryField } from "#platform/http/request/query.ts";
 import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { described, nullable } from "#platform/shapes.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
+import { describeFile, ImportFile, SURVEY_LIMIT } from "./file-columns.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 import type { ReadOptions } from "./import-reader.ts";
-import { openTable, type Table } from "./open-import-file.ts";
+import { ImportMapping } from "./mapping/mapping.ts";
+import { openLayout, tableOf } from "./open-import-file.ts";
 import { findOptOutColumns, unclearFileName } from "./opt-outs/find-columns.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
@@ -48,6 +52,14 @@ const ImportForm = Type.Object(
         description: "Whether the list's autoresponders start for people who join by this import.",
       }),
     ),
+    label: JobLabel,
+    mapping: Type.Optional(ImportMapping),
+    has_header: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the file has a header row. If absent, the file shows it: a first row with an address is a person's if `mapping` names columns by position only, and is refused otherwise.",
+      }),
+    ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
     dry_run: Type.Optional(Type.Boolean({ description: "As in the query.", default: false })),
     date_format: Type.Optional(Type.String({ description: dateFormatDescription })),
@@ -71,6 +83,12 @@ const ImportStarted = Type.Object(
   {
     ...JobStarted.properties,
     dry_run: Type.Boolean({ description: "Whether the job only reports what the import would do." }),
+    file: nullable(
+      described(
+        ImportFile,
+        "The columns as a first look finds them; null if the file is no table, which the job explains.",
+      ),
+    ),
   },
   { $id: "ImportStarted", description: "Follow the job at /jobs/{job_id}." },
 );
@@ -85,13 +103,11 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       path: "/mailing-lists/{id}/subscribers/import-async",
       summary: "Import subscribers from a CSV file, in the background",
       description:
-        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
+        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
       needs,
       query: {
-        dry_run: flagField(
-          false,
+        dry_run: dryRunField(
           "Only report what the import would do: the job changes nothing, and its result is the report.",
-          true,
         ),
       },
       body: ImportForm,
@@ -101,8 +117,8 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       message: ({ dry_run }) =>
         dry_run ? "The dry run has started; nothing will be written" : "The import has started",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId }, params, query, body }) {
-        await requireMailingList(db, workspaceId, params.id);
+      async handle({ caller: { workspaceId, actor }, params, query, body }) {
+        const { name } = await requireMailingList(db, workspaceId, params.id);
         const input: ImportInput = {
           mailing_list_id: params.id,
           file_name: body.csvFile.name,
@@ -111,48 +127,79 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           trigger_autoresponders: body.trigger_autoresponders ?? false,
           encoding: readEncodingName(body.encoding) ?? null,
           date_format: readDateFormat(body.date_format) ?? null,
-          dry_run: query.dry_run || body.dry_run === true,
+          dry_run: readDryRun(query.dry_run, body.dry_run),
           status: body.status ?? null,
           opt_out_column: body.opt_out_column ?? null,
+          mapping: body.mapping ?? null,
+          has_header: body.has_header ?? null,
         };
-        await requireClearOptOuts(db, workspaceId, params.id, body.csvFile, input);
+        const file = await lookAtFile(db, workspaceId, params.id, body.csvFile, input);
         const started = await startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
           await requireBytes(deps, tx, workspaceId, body.csvFile.bytes);
-          return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
+          const resource = { kind: mailingLists.name, id: params.id, name };
+          const origin = { actor, label: body.label, fileName: input.file_name, resource };
+          return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input, origin });
         });
-        return { ...started, dry_run: input.dry_run === true };
+        return { ...started, dry_run: input.dry_run === true, file };
       },
     }),
   ];
 }
 
-/** How much of the file is read while the caller waits. */
-const SURVEY_LIMIT = { rows: 5_000, cells: 50_000 };
+/** A flag that is false if absent, and true without a value; undefined if absent. */
+function dryRunField(description: string): QueryField<boolean | undefined> {
+  const flag = flagField(false, description, true);
+  return {
+    schema: flag.schema,
+    read: (text, name) => (text === undefined ? undefined : flag.read(text, name)),
+  };
+}
+
+/** @throws ApiError VALIDATION_ERROR if query and form contradict each other */
+function readDryRun(inQuery: boolean | undefined, inForm: boolean | undefined): boolean {
+  if (inQuery !== undefined && inForm !== undefined && inQuery !== inForm) {
+    const message = `dry_run is ${inQuery} in the query and ${inForm} in the form: send one of them`;
+    throw invalid({ field: "dry_run", message });
+  }
+  return inQuery ?? inForm ?? false;
+}
 
 /**
- * Refuses an upload at once when its sender has to decide which column says who gets no mail. All other faults are found
- * by the job, which reads the whole file.
- * @throws ApiError BAD_REQUEST for a doubtful column or file name and for too many columns; VALIDATION_ERROR for an
- * opt_out_column that the file does not have
+ * Looks at the beginning of an upload while the caller waits. Refuses it at once when its mapping does not fit, and when its
+ * sender has to decide which column says who gets no mail. All other faults are found by the job, which reads the whole file.
+ * @returns undefined for a file that is no table
+ * @throws ApiError BAD_REQUEST for a doubtful column or file name and for too many columns; VALIDATION_ERROR for a mapping
+ * or an opt_out_column that names what the file or the list does not have
  */
-async function requireClearOptOuts(
+async function lookAtFile(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
   { path, name: fileName }: Pick<UploadedFile, "path" | "name">,
   options: ReadOptions,
-): Promise<void> {
+): Promise<Static<typeof ImportFile> | null> {
   const fields = await listFieldsInForce(db, workspaceId, mailingListId);
-  let table: Table;
+  const layout = await unlessForJob(openLayout(path, options));
+  if (layout === undefined) return null;
+  const table = await unlessForJob((async () => tableOf(layout, options, fields))());
+  if (table === undefined) return describeFile(layout, fields, undefined);
+  const { file, header, columns } = table;
+  const optOuts = await findOptOutColumns(file, header, columns, options, SURVEY_LIMIT);
+  const unclear = unclearFileName(fileName, optOuts, options);
+  if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
+  return describeFile(layout, fields, { columns, optOuts });
+}
+
+/** Undefined for a refusal that the job repeats. */
+async function unlessForJob<Result>(look: Promise<Result>): Promise<Result | undefined> {
   try {
-    table = await openTable(path, options.encoding ?? undefined, fields);
+    return await look;
   } catch (fault) {
-    if (fault instanceof ApiError && !(fault instanceof TooManyCells)) return;
+    const isForJob =
+      fault instanceof ApiError && fault.code !== "VALIDATION_ERROR" && !(fault instanceof TooManyCells);
+    if (isForJob) return undefined;
     throw fault;
   }
-  const columns = await findOptOutColumns(table.file, table.header, table.columns, options, SURVEY_LIMIT);
-  const unclear = unclearFileName(fileName, columns, options);
-  if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

@@ -7,9 +7,9 @@ import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
 import { JobLineFile } from "#platform/jobs/line-file.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
-import { reportOf } from "./dry-run-report.ts";
+import { describeRead, reportOf } from "./dry-run-report.ts";
 import { findPlan, type ImportPlan, keepPlan } from "./import-plan.ts";
-import { openTarget, type ReadImport, type ReadOptions, readImport } from "./import-reader.ts";
+import { openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { previewPeople } from "./preview-people.ts";
 import { ScratchLines } from "./scratch-line-file.ts";
 import { writePeople } from "./write-people.ts";
@@ -55,7 +55,9 @@ export function importHandler({
       await copyFile(db, { workspaceId, jobId, name: plan.people_file }, people.path);
     }
 
-    async function readUpload(): Promise<ReadImport> {
+    async function readUpload() {
+      // A file that cannot be read ends the job with these.
+      report({ counts: { created: 0, updated: 0, unchanged: 0, duplicates: 0, invalid: 0 } });
       await using upload = await openInput();
       const fields = await listSettledFields(db, workspaceId, place.mailingListId);
       const target = await openTarget(db, workspaceId, fields);
@@ -63,18 +65,21 @@ export function importHandler({
       await using copy = await open(people.path, "wx", 0o600);
       await using lines = input.dry_run ? new ScratchLines(copy) : new JobLineFile(db, owner, "people", copy);
       await using errors = new JobLineFile(db, owner, "errors.csv");
-      return await readImport(target, upload.path, { people: lines, errors }, input, clock.now(), signal);
+      await using errorRows = new JobLineFile(db, owner, "rows-with-errors.csv");
+      const sinks = { people: lines, errors, errorRows };
+      const read = await readImport(target, upload.path, sinks, input, clock.now(), signal);
+      return { read, described: input.dry_run ? await describeRead(read) : [] };
     }
 
     async function readAndKeep(): Promise<ImportPlan> {
-      const { plan } = await readUpload();
+      const { plan } = (await readUpload()).read;
       readHere = plan.people_file;
       return keepPlan(db, place, plan);
     }
 
     /** Runs from the start in each run of the job: its findings are stored in its result only. */
     async function dryRun(): Promise<JobOutcome> {
-      const read = await readUpload();
+      const { read, described } = await readUpload();
       const { plan } = read;
       const onCompared = (compared: number) =>
         report(progressOf(plan, { created: 0, updated: 0, unchanged: compared }));
@@ -96,7 +101,7 @@ export function importHandler({
         plan,
       );
       report(progressOf(plan, preview));
-      return { result: reportOf(read, input.file_name, preview), ...errorsOf(plan) };
+      return { result: reportOf(read, input.file_name, described, preview), ...errorsOf(plan) };
     }
 
     const onWritten = (written: ImportCounts) => report(progressOf(plan, written));
@@ -148,6 +153,12 @@ function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: Impor
   };
 }
 
-function errorsOf({ errors_file }: ImportPlan): Pick<JobOutcome, "errorsFile"> {
-  return errors_file === null ? {} : { errorsFile: errors_file };
+function errorsOf({
+  errors_file,
+  error_rows_file = null,
+}: ImportPlan): Pick<JobOutcome, "errorsFile" | "errorRowsFile"> {
+  return {
+    ...(errors_file !== null && { errorsFile: errors_file }),
+    ...(error_rows_file !== null && { errorRowsFile: error_rows_file }),
+  };
 }

@@ -22,6 +22,8 @@ export interface ImportPlan {
   /** Files of the job; errors_file is null if no row had a fault. */
   readonly people_file: string;
   readonly errors_file: string | null;
+  /** The same rows as they were uploaded; absent in plans of earlier versions. */
+  readonly error_rows_file?: string | null;
   readonly batches: readonly Batch[];
   /** Rows that are not blank: people, duplicates and refused rows. */
   readonly rows: number;

@@ -8,19 +8,20 @@
  */
 import { stat } from "node:fs/promises";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
-import type { Encoding } from "#platform/csv/encodings.ts";
 import type { CsvRow } from "#platform/csv/record-parser.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { DateFormat } from "#platform/dates/input-date-format.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { type Column, MOST_SKIPPED } from "./column-mapping.ts";
 import { DateColumns } from "./detect-date-order.ts";
 import { Examples } from "./dry-run-examples.ts";
+import { ErrorRowsFile } from "./error-rows-file.ts";
 import { ErrorsFile } from "./errors-file.ts";
 import type { ImportPlan } from "./import-plan.ts";
-import { openTable, type Table } from "./open-import-file.ts";
+import { type Column, MOST_SKIPPED } from "./mapping/column-mapping.ts";
+import type { ImportMapping } from "./mapping/mapping.ts";
+import { type LayoutChoice, openTable, type Table } from "./open-import-file.ts";
 import {
   doubtWarning,
   findOptOutColumns,
@@ -38,8 +39,7 @@ import { listHolders } from "./written-batches-store.ts";
 const ROW_BYTES = 50;
 
 /** The sender's options for reading the file. */
-export interface ReadOptions extends OptOutChoice {
-  readonly encoding?: Encoding | null;
+export interface ReadOptions extends OptOutChoice, LayoutChoice {
   readonly date_format?: DateFormat | null;
 }
 
@@ -68,11 +68,16 @@ export async function openTarget(
 export interface ImportSinks {
   readonly people: LineSink;
   readonly errors: LineSink;
+  readonly errorRows: LineSink;
 }
 
 export interface ReadImport {
   readonly plan: ImportPlan;
   readonly table: Table;
+  /** The custom fields in force. */
+  readonly fields: readonly CustomField[];
+  /** The mapping that the sender gave. */
+  readonly mapping: ImportMapping | null;
   readonly optOuts: readonly OptOutColumn[];
   readonly dates: DateColumns;
   readonly examples: Examples;
@@ -90,7 +95,7 @@ export async function readImport(
   signal: AbortSignal,
 ): Promise<ReadImport> {
   const { fields, timeZone } = target;
-  const table = await openTable(path, options.encoding ?? undefined, fields);
+  const table = await openTable(path, options, fields);
   const { file, header, columns } = table;
   const optOuts = await findOptOutColumns(file, header, columns, options);
   const overruled = await overruledWarnings(file, header, columns, options, optOuts);
@@ -110,7 +115,8 @@ export async function readImport(
     signal.throwIfAborted();
     await reading.take(batch);
   }
-  return { ...(await reading.end(options, now, optOuts, overruled)), table, optOuts, dates };
+  const ended = await reading.end(options, now, optOuts, overruled);
+  return { ...ended, table, fields, mapping: options.mapping ?? null, optOuts, dates };
 }
 
 /** The state of reading one file. */
@@ -121,6 +127,7 @@ class ImportReader {
   readonly #sinks: ImportSinks;
   readonly #people: PeopleFile;
   readonly #refusals: ErrorsFile;
+  readonly #errorRows: ErrorRowsFile;
   readonly #examples = new Examples();
   /** For each opt-out column, the rows in which it said that the person gets no mail. */
   readonly #decided = new Map<OptOutColumn, number>();
@@ -137,6 +144,7 @@ class ImportReader {
     this.#sinks = sinks;
     this.#people = new PeopleFile(sinks.people, size / ROW_BYTES);
     this.#refusals = new ErrorsFile(sinks.errors);
+    this.#errorRows = new ErrorRowsFile(sinks.errorRows, table);
   }
 
   async take(batch: readonly CsvRow[]): Promise<void> {
@@ -150,12 +158,12 @@ class ImportReader {
     }
     const read = filled.map(({ cells }) => this.#rows.read(cells));
     const results = await this.#withoutLacking(read);
-    for (const [at, { line }] of filled.entries()) {
+    for (const [at, row] of filled.entries()) {
       const result = results[at];
-      if (result !== undefined) this.#note(line, result);
+      if (result !== undefined) this.#note(row, result);
     }
     await this.#people.flush();
-    if (this.#sinks.errors.isFull) await this.#sinks.errors.flush();
+    for (const file of [this.#sinks.errors, this.#sinks.errorRows]) if (file.isFull) await file.flush();
   }
 
   /** Adds a fault to rows that lack a required field, unless the person has a stored value. */
@@ -171,10 +179,11 @@ class ImportReader {
     });
   }
 
-  #note(line: number, row: ReadRow): void {
+  #note({ line, cells }: CsvRow, row: ReadRow): void {
     const { person, decidedBy, faults } = row;
     if (faults.length > 0) {
       this.#refusals.note(line, row);
+      this.#errorRows.note(cells, faults);
       this.#examples.noteRefused(line, row);
     }
     if (person === undefined) return;
@@ -191,12 +200,17 @@ class ImportReader {
     const { file, columns } = this.#table;
     const isOptOut = (place: number) => optOuts.some((column) => column.place === place);
     const hasErrors = !this.#refusals.isEmpty;
-    const [batches] = await Promise.all([this.#people.close(), hasErrors && this.#sinks.errors.close()]);
+    const { people: _, ...errorSinks } = this.#sinks;
+    const [batches] = await Promise.all([
+      this.#people.close(),
+      ...(hasErrors ? Object.values(errorSinks).map((file) => file.close()) : []),
+    ]);
     const skipped = [...columns.skipped.filter(({ place }) => !isOptOut(place)), ...this.#filledUnnamed];
     const plan: ImportPlan = {
       now: now.toISOString(),
       people_file: this.#people.name,
       errors_file: hasErrors ? this.#sinks.errors.name : null,
+      error_rows_file: hasErrors ? this.#sinks.errorRows.name : null,
       batches,
       rows: this.#count,
       duplicates: this.#people.duplicates,

@@ -11,7 +11,7 @@ import { headerTextFault } from "#mail/address.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN } from "#platform/csv/read.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import type { Column, Columns } from "./column-mapping.ts";
+import type { Column, Columns } from "./mapping/column-mapping.ts";
 import type { OptOutColumn } from "./opt-outs/find-columns.ts";
 import { rank, readOptOut } from "./opt-outs/read-cell.ts";
 

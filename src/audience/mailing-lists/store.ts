@@ -41,9 +41,13 @@ export async function findWorkspaceOfList(db: Queryable, id: string): Promise<Wo
 }
 
 /** @throws ApiError NOT_FOUND */
-export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  required(
-    await db.row(sql`select from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`),
+export async function requireMailingList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Pick<MailingList, "name">> {
+  return required(
+    await db.row(sql`select name from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`),
     "Mailing list",
   );
 }
@@ -52,9 +56,14 @@ export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId
  * Checks the query parameter list_id: an unknown id is a validation error there, whereas in a path it is not found.
  * @throws ApiError VALIDATION_ERROR
  */
-export async function requireKnownList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+export async function requireKnownList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  field = "list_id",
+): Promise<void> {
   if (await findMailingList(db, workspaceId, id)) return;
-  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
+  throw invalid({ field, message: `${field} is no mailing list of this workspace` });
 }
 
 /** Keeps the list from being deleted before this transaction ends. @returns whether it exists */

@@ -4,7 +4,8 @@ import { listMembers } from "#audience/subscribers/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { eachRule, type Segmentation } from "./conditions/bound-rule.ts";
+import type { Rule, Segmentation } from "./conditions/bound-rule.ts";
+import { eachRule } from "./conditions/conditions.ts";
 import { countMembersIn, listIdsIn, membersRelation, withDeadline } from "./members-store.ts";
 import type { SegmentPreview } from "./segment.ts";
 
@@ -41,7 +42,7 @@ async function countRules(
 ): Promise<{ path: string; subscriber_count: number | null }[]> {
   const until = performance.now() + MOST_RULES_MS;
   const counted: { path: string; subscriber_count: number | null }[] = [];
-  for (const [path, rule] of eachRule(segmentation.conditions)) {
+  for (const [path, rule] of eachRule<Rule>(segmentation.conditions)) {
     const alone = { ...segmentation, conditions: { logic: "and", rules: [rule] } } as const;
     const count = () =>
       withDeadline(db, workspaceId, MOST_RULE_MS, (tx) =>

@@ -45,8 +45,10 @@ export const LooseConditions = Type.Unsafe<object>({
 
 const settings = {
   ...nameAndDescription,
-  conditions: described(SegmentConditions, "Who is in the segment."),
-  is_active: Type.Boolean({ description: "Whether its count is kept fresh. It can be used either way." }),
+  conditions: described(SegmentConditions, "The rules that the people in the segment meet."),
+  is_active: Type.Boolean({
+    description: "Whether its count is updated from time to time. An inactive segment can be used, too.",
+  }),
 };
 
 export const Segment = Type.Object(

@@ -5,7 +5,7 @@ import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/
 import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
-import { CONFIRMATION_LINK_MS } from "#platform/http/response/confirmation-mail-layout.ts";
+import { CONFIRMATION_LINK_MS } from "#platform/http/response/link-letter.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { isIneligible } from "./eligibility.ts";

@@ -8,7 +8,7 @@ import { findMemberByEmail } from "#audience/subscribers/store.ts";
 import { domainOf, withoutTag } from "#mail/address.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
+import { confirmationLetter } from "#platform/http/response/link-letter.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";

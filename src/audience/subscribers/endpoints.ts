@@ -66,7 +66,9 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
           search,
           ...walk.page,
         });
-        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        const { rows, pagination } = walk.shown(ids, total.total, (one) => one, {
+          isTotalExact: total.isExact,
+        });
         return { subscribers: await listMembers(db, workspaceId, id, rows), pagination };
       },
     }),
@@ -156,7 +158,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "The people of the workspace, newest first or in another order",
       description:
-        "Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.",
+        "Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -183,7 +185,10 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
           const walk = new ListPage(query, ...sorted, JSON.stringify(filter));
           const selection = { mailingListId, status, search, filter };
           const { people, total } = await selectedPages.find(workspaceId, selection, order, walk.page);
-          const { rows, pagination } = walk.shown(people, total, ({ id }) => id, { keyOf: ({ key }) => key });
+          const { rows, pagination } = walk.shown(people, total.total, ({ id }) => id, {
+            keyOf: ({ key }) => key,
+            isTotalExact: total.isExact,
+          });
           const ids = rows.map(({ id }) => id);
           return { subscribers: await listSummaries(db, workspaceId, ids), pagination };
         }
@@ -193,7 +198,9 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
           search,
           ...walk.page,
         });
-        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        const { rows, pagination } = walk.shown(ids, total.total, (one) => one, {
+          isTotalExact: total.isExact,
+        });
         return { subscribers: await listSummaries(db, workspaceId, rows), pagination };
       },
     }),

@@ -1,5 +1,5 @@
 /** The values of one custom field over many people, for a change of its type and for bulk actions. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { MOST_OCTETS, MOST_VALUE_KEYS } from "./check-custom-field-values.ts";
@@ -58,7 +58,7 @@ export async function updateFieldValues(
     where s.workspace_id = ${workspaceId} and s.id = v.id`);
 }
 
-/** People for whom the new values are more than one person may have; they are not changed. */
+/** People for whom the new values are more than one person may have, and more than before; they are not changed. */
 export function listTooFull(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -66,11 +66,15 @@ export function listTooFull(
   { field, value }: { readonly field: string; readonly value: unknown },
 ): Promise<{ readonly id: string }[]> {
   if (value === null) return Promise.resolve([]);
+  const size = (values: Sql) => sql`octet_length(${values}::text)`;
+  const keys = (values: Sql) => sql`(select count(*) from jsonb_object_keys(${values}))`;
+  const [held, after] = [sql`s.custom_fields`, sql`a.after`];
   return tx.rows(sql`
     select s.id from subscribers s
-    cross join lateral (select jsonb_set(s.custom_fields, array[${field}], ${JSON.stringify(value)}::jsonb) as after) a
-    where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[]) and not s.custom_fields ? ${field}
-      and (octet_length(a.after::text) > ${MOST_OCTETS} or (select count(*) from jsonb_object_keys(a.after)) > ${MOST_VALUE_KEYS})`);
+    cross join lateral (select jsonb_set(${held}, array[${field}], ${JSON.stringify(value)}::jsonb) as after) a
+    where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[])
+      and (${size(after)} > ${MOST_OCTETS} and ${size(after)} > ${size(held)}
+        or not ${held} ? ${field} and ${keys(after)} > ${MOST_VALUE_KEYS})`);
 }
 
 /** Sets a custom field; null removes it. @returns the people whose value changed */

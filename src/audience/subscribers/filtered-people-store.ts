@@ -8,7 +8,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberFilter } from "./page-store.ts";
 import type { PersonFilter, PersonOrder } from "./person-filter.ts";
-import { MOST_FOUND, searchConditions } from "./search-conditions.ts";
+import { MOST_FOUND, type PeopleTotal, searchConditions, searchTotal } from "./search-conditions.ts";
 
 /** Everything that selects people. */
 export interface PeopleSelection extends SubscriberFilter {
@@ -84,18 +84,26 @@ export interface SortedId {
   readonly key: string;
 }
 
-/** Counts the people of the selection; of a search at most MOST_FOUND. */
+/** People of a selection are counted up to here: counting a third of a million takes a second. */
+export const MOST_COUNTED = 10_000;
+
+/** Counts the people of the selection up to MOST_COUNTED; of a search up to MOST_FOUND. */
 export async function countSelected(
   db: Queryable,
   workspaceId: WorkspaceId,
   selection: PeopleSelection,
-): Promise<number> {
-  const row = await db.row<{ total: number }>(
-    selection.search === undefined
-      ? sql`select count(*)::int as total ${fromPeople(workspaceId, selection)}`
-      : sql`select count(*)::int as total from ${foundIds(workspaceId, selection, selection.search)} f`,
-  );
-  return row?.total ?? 0;
+): Promise<PeopleTotal> {
+  const { search } = selection;
+  if (search !== undefined) {
+    const found = await db.row<{ total: number }>(
+      sql`select count(*)::int as total from ${foundIds(workspaceId, selection, search)} f`,
+    );
+    return searchTotal(found?.total ?? 0);
+  }
+  const row = await db.row<{ total: number }>(sql`
+    select count(*)::int as total from (select ${fromPeople(workspaceId, selection)} limit ${MOST_COUNTED + 1}) p`);
+  const total = row?.total ?? 0;
+  return { total: Math.min(total, MOST_COUNTED), isExact: total <= MOST_COUNTED };
 }
 
 function foundIds(workspaceId: WorkspaceId, selection: PeopleSelection, search: string): Sql {
@@ -144,7 +152,8 @@ export function listSelected(
 function peopleSql(workspaceId: WorkspaceId, selection: PeopleSelection, also: readonly Sql[]): Sql {
   const { search } = selection;
   if (search === undefined) return fromPeople(workspaceId, selection, ...also);
-  const isFound = sql`s.id in (select id from ${foundIds(workspaceId, selection, search)} f)`;
+  // As an array they are found once, before people are read by id; in a join the planner may search for each person.
+  const isFound = sql`s.id = any (array(select id from ${foundIds(workspaceId, selection, search)} f))`;
   return sql`from subscribers s where ${join([sql`s.workspace_id = ${workspaceId}`, isFound, ...also], " and ")}`;
 }
 

@@ -18,6 +18,7 @@ import {
 import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
 import { listAnchors, listIdsAfter, listIdsAt, type SubscriberFilter, searchIds } from "./page-store.ts";
 import { isUnfiltered, type PersonOrder } from "./person-filter.ts";
+import { type PeopleTotal, searchTotal } from "./search-conditions.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;
@@ -39,14 +40,14 @@ const takeTurn = createWorkspaceLimiter(
 /** Pages of people who meet criteria, or in another order than newest first. */
 export class SelectedPages {
   readonly #db: Database;
-  readonly #totals = new AsyncCache<number>({ ms: FRESH_MS, most: MOST_TOTALS });
+  readonly #totals = new AsyncCache<PeopleTotal>({ ms: FRESH_MS, most: MOST_TOTALS });
 
   constructor(db: Database) {
     this.#db = db;
   }
 
   /**
-   * The total is that of the filter now, or some seconds ago; of a search at most MOST_FOUND.
+   * The total is that of the filter now, or some seconds ago, up to a maximum; pages beyond it can be read.
    * @throws ApiError BAD_REQUEST when a filter takes too long
    */
   async find(
@@ -54,7 +55,7 @@ export class SelectedPages {
     selection: PeopleSelection,
     order: PersonOrder,
     page: Page,
-  ): Promise<{ people: SortedId[]; total: number }> {
+  ): Promise<{ people: SortedId[]; total: PeopleTotal }> {
     const { mailingListId, status, search, filter } = selection;
     const isAll = search === undefined && isUnfiltered(filter);
     const counts =
@@ -63,11 +64,12 @@ export class SelectedPages {
         : await countMembers(this.#db, workspaceId, mailingListId);
     const question = JSON.stringify([workspaceId, counts.revision, selection]);
     const total = isAll
-      ? totalInStatus(counts, status)
+      ? { total: totalInStatus(counts, status), isExact: true }
       : await this.#totals.get(question, () =>
           this.#inTime(workspaceId, (tx) => countSelected(tx, workspaceId, selection)),
         );
-    if (page.after === undefined && page.offset >= total) return { people: [], total };
+    const isBehindAll = page.offset >= total.total && (total.isExact || search !== undefined);
+    if (page.after === undefined && isBehindAll) return { people: [], total };
     const isByEmail = order === "email" || order === "-email";
     const people = await this.#inTime(workspaceId, (tx) =>
       isByEmail && isAll && mailingListId === null && status === undefined && page.after === undefined
@@ -103,19 +105,20 @@ export async function findSubscriberPage(
   workspaceId: WorkspaceId,
   audience: SubscriberFilter,
   { search, ...query }: PageQuery,
-): Promise<{ ids: string[]; total: number }> {
+): Promise<{ ids: string[]; total: PeopleTotal }> {
   const { limit, offset, after } = query;
   const { mailingListId, status } = audience;
   if (search !== undefined) {
-    return searchIds(db, workspaceId, audience, search, query);
+    const { ids, total } = await searchIds(db, workspaceId, audience, search, query);
+    return { ids, total: searchTotal(total) };
   }
   const counts =
     mailingListId === null
       ? await countPeople(db, workspaceId)
       : await countMembers(db, workspaceId, mailingListId);
-  const total = totalInStatus(counts, status);
+  const total = { total: totalInStatus(counts, status), isExact: true };
   if (after !== undefined) return { ids: await listIdsAfter(db, workspaceId, audience, after, limit), total };
-  if (offset >= total) return { ids: [], total };
+  if (offset >= total.total) return { ids: [], total };
   const order = `${workspaceId} ${mailingListId} ${status}`;
   const readAnchors = () => listAnchors(db, workspaceId, audience);
   const start = await anchors.find(order, counts.revision, offset, readAnchors);

@@ -7,7 +7,7 @@ import { readBoolean } from "#audience/custom-fields/field-types.ts";
 import { listTypesOf } from "#audience/custom-fields/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
-import { flagField, momentField, textField } from "#platform/http/request/query.ts";
+import { flagField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What to filter by, as callers give it. */
@@ -32,18 +32,18 @@ export const criteriaWords = {
   never_clicked: "Only those who never clicked a link.",
   field: "Name of a custom field; needs field_value.",
   field_value:
-    "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices.",
+    "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices.",
 } as const satisfies Record<keyof PersonCriteria, string>;
 
 const LONGEST_FIELD = 100;
 const LONGEST_VALUE = 500;
 
 export const criteriaFields = {
-  joined_from: momentField(criteriaWords.joined_from),
-  joined_to: momentField(criteriaWords.joined_to),
-  opened_since: momentField(criteriaWords.opened_since),
+  joined_from: timeField(criteriaWords.joined_from),
+  joined_to: timeField(criteriaWords.joined_to),
+  opened_since: timeField(criteriaWords.opened_since),
   never_opened: flagField(false, criteriaWords.never_opened, true),
-  clicked_since: momentField(criteriaWords.clicked_since),
+  clicked_since: timeField(criteriaWords.clicked_since),
   never_clicked: flagField(false, criteriaWords.never_clicked, true),
   field: textField(LONGEST_FIELD, criteriaWords.field),
   field_value: textField(LONGEST_VALUE, criteriaWords.field_value),
@@ -61,21 +61,30 @@ export interface PersonFilter {
   readonly fieldParts: readonly string[] | null;
 }
 
-/** @throws ApiError VALIDATION_ERROR for criteria that contradict each other */
+/**
+ * @param path of the object that has the criteria in a body, such as `filter.`; empty for a query
+ * @throws ApiError VALIDATION_ERROR for criteria that contradict each other
+ */
 export async function readPersonFilter(
   db: Queryable,
   workspaceId: WorkspaceId,
   given: PersonCriteria,
+  path = "",
 ): Promise<PersonFilter> {
   const { joined_from, joined_to, opened_since, clicked_since, field, field_value } = given;
   const { never_opened = false, never_clicked = false } = given;
   if (joined_from !== undefined && joined_to !== undefined && joined_from >= joined_to) {
-    throw invalid({ field: "joined_to", message: "joined_to must be after joined_from" });
+    const name = `${path}joined_to`;
+    throw invalid({ field: name, message: `${name} must be after ${path}joined_from` });
   }
-  if (opened_since !== undefined && never_opened) throw contradiction("never_opened", "opened_since");
-  if (clicked_since !== undefined && never_clicked) throw contradiction("never_clicked", "clicked_since");
+  if (opened_since !== undefined && never_opened) {
+    throw contradiction(`${path}never_opened`, `${path}opened_since`);
+  }
+  if (clicked_since !== undefined && never_clicked) {
+    throw contradiction(`${path}never_clicked`, `${path}clicked_since`);
+  }
   if ((field === undefined) !== (field_value === undefined)) {
-    const missing = field === undefined ? "field" : "field_value";
+    const missing = `${path}${field === undefined ? "field" : "field_value"}`;
     throw invalid({
       field: missing,
       message: `${missing} is required: field and field_value belong together`,

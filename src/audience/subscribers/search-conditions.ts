@@ -16,6 +16,18 @@ const MOST_WORDS = 8;
 /** A search returns at most this many people; results beyond are neither counted nor paged to. */
 export const MOST_FOUND = 2_000;
 
+/** How many people a filter finds. */
+export interface PeopleTotal {
+  readonly total: number;
+  /** False if there may be more: `total` is then the maximum up to which they were counted. */
+  readonly isExact: boolean;
+}
+
+/** The total of a search that found so many people. */
+export function searchTotal(found: number): PeopleTotal {
+  return { total: found, isExact: found < MOST_FOUND };
+}
+
 /** One or more conditions; a person matches who meets any of them. */
 export function searchConditions(text: string): Sql[] {
   const typed = text.trim().toLowerCase();

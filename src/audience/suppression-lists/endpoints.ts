@@ -134,7 +134,7 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "The entries of a list, newest first; null when there are none",
       description:
-        "A page of entries by cursor. With `search` only those whose address or domain contains the text.",
+        "A page of entries by cursor. With `search` only those whose address or domain begins with the text.",
       needs: need(suppressionLists, "read"),
       query: {
         ...cursorFields(ENTRIES_PER_PAGE, ENTRIES_PER_PAGE),

@@ -12,8 +12,10 @@ import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/c
 import type { SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
+import { encodeConversation } from "#messages/message/conversation.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
+import { Transcript } from "#smtp-client/transcript.ts";
 import type { Lane } from "./default-lanes.ts";
 import { FairQueue, type RoutedMessage } from "./fair-queue.ts";
 import type { SessionSettings } from "./session-opener.ts";
@@ -218,7 +220,8 @@ export class LaneScheduler {
     };
     try {
       const mayEnd = () => this.#events.mayStart(message);
-      const result = await used.session.send(composed, { mayBegin, mayEnd });
+      const transcript = new Transcript();
+      const result = await used.session.send(composed, { mayBegin, mayEnd }, transcript);
       if (result.outcome === "withdrawn") this.#release(message);
       else if (result.outcome === "unbegun") return null;
       else if (!isFresh && isEndOfReuse(result)) return routed;
@@ -229,6 +232,7 @@ export class LaneScheduler {
           mxHost: host,
           sourceIp,
           tls: tlsNote(tls, demand, used.tlsFault),
+          conversation: { opening: used.opening, lines: encodeConversation(transcript.lines) },
         });
       }
     } catch (error) {

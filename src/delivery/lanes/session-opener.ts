@@ -10,6 +10,7 @@ import { tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { MailHost } from "#smtp-client/mx.ts";
 import { type OpenResult, openSession, type SessionOptions } from "#smtp-client/session.ts";
 import { requiresTls } from "#smtp-client/tls.ts";
+import type { Transcript } from "#smtp-client/transcript.ts";
 import type { Lane } from "./default-lanes.ts";
 
 /** After a TLS failure a host is contacted in clear text for this time; then TLS is tried again. */
@@ -64,10 +65,11 @@ export class SessionOpener {
     this.#settings = settings;
   }
 
-  /** Opens a session with one address of a host. */
-  async open(host: MailHost, address: string): Promise<Opening> {
+  /** Opens a session with one address of a host. The transcript records all tries. */
+  async open(host: MailHost, address: string, transcript?: Transcript): Promise<Opening> {
     const { port, ehloName, localAddress, implicitTls, credentials, options } = this.#settings;
-    const target = { host: host.name, address, port, ehloName, localAddress, credentials, ...options };
+    const connect = { host: host.name, address, port, localAddress };
+    const target = { ...connect, ehloName, credentials, transcript, ...options };
     if (implicitTls) return { result: await openSession({ ...target, tls: "implicit" }), tlsFault: null };
     const demander = this.#demanderOfTls(host, address);
     if (demander !== null) {
@@ -76,10 +78,14 @@ export class SessionOpener {
       return { result: inDemandOf(demander, opened), tlsFault: null };
     }
     const known = this.#tlsFaults.get(host.name);
-    if (known !== undefined) return this.#openInClearText(target, known, true);
+    if (known !== undefined) {
+      transcript?.note(`without TLS, because TLS with ${host.name} failed before: ${known.reason}`);
+      return this.#openInClearText(target, known, true);
+    }
     const result = await openSession({ ...target, tls: "opportunistic" });
     if (result.outcome === "open" || !result.tlsFailed) return { result, tlsFault: null };
     const reason = tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed();
+    transcript?.note("TLS failed: another connection, without TLS");
     const isTemporary = result.outcome === "broken" ? result.fault === "timeout" : result.code === 421;
     return this.#openInClearText(target, { reason, isTemporary }, false);
   }

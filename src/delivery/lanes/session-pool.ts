@@ -5,12 +5,15 @@
 import { isIP } from "node:net";
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
+import { encodeConversation, type StoredOpening } from "#messages/message/conversation.ts";
 import { ExpiringMap } from "#platform/cache.ts";
+import { newId } from "#platform/ids.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { demandsTls } from "#smtp-client/tls-required-reply.ts";
+import { Transcript } from "#smtp-client/transcript.ts";
 import { smtpFailure } from "#smtp-client/unexpected-reply.ts";
 import type { Lane } from "./default-lanes.ts";
 import type { Destination } from "./lanes-by-mx-host.ts";
@@ -31,6 +34,8 @@ export interface PooledSession {
   readonly session: SmtpSession;
   /** Set when the session is in clear text because TLS failed with its host: why it failed. */
   readonly tlsFault: string | null;
+  /** How the session was opened, for the timelines of its messages. */
+  readonly opening: StoredOpening;
   carried: number;
   /** True: the session is not used for further messages. */
   isOver: boolean;
@@ -107,14 +112,20 @@ export class SessionPool {
     const { localAddress } = this.#settings;
     const sourceIp = localAddress ?? null;
     let failure: OpenFailed["failure"] | undefined;
+    const transcript = new Transcript();
+    const openingId = newId();
+    const openingSoFar = () => ({ id: openingId, lines: encodeConversation(transcript.lines) });
     const deadline = performance.now() + OPENING_MS;
     for (const host of hosts) {
       for (const address of host.addresses) {
         if (performance.now() > deadline) break;
         if (localAddress !== undefined && isIP(localAddress) !== isIP(address)) continue;
-        const { result, tlsFault } = await this.#opener.open(host, address);
-        if (result.outcome === "open")
-          return this.#welcome({ site, session: result.session, tlsFault, carried: 0, isOver: false });
+        const { result, tlsFault } = await this.#opener.open(host, address, transcript);
+        if (result.outcome === "open") {
+          const { session } = result;
+          const opening = openingSoFar();
+          return this.#welcome({ site, session, tlsFault, opening, carried: 0, isOver: false });
+        }
         if (failure === undefined || isTemporary(result) || !isTemporary(failure.result)) {
           const tls = tlsFault === null ? null : tlsNote(null, host.tls, tlsFault);
           failure = { result, mxHost: host.name, sourceIp, tls };
@@ -122,6 +133,8 @@ export class SessionPool {
       }
     }
     failure ??= { result: unreached(localAddress), mxHost: null, sourceIp, tls: null };
+    const opening = openingSoFar();
+    if (opening.lines !== "") failure = { ...failure, conversation: { opening, lines: "" } };
     this.#cool(site, failure);
     return { failure };
   }

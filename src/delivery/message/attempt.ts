@@ -1,4 +1,5 @@
 /** Attempts and their results, and the endings by which a transport gives a message back. */
+import type { SmtpConversation } from "#messages/message/conversation.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
@@ -16,6 +17,8 @@ export interface SmtpAttempt {
   readonly isSourceChosen?: boolean;
   /** The TLS of the connection; null or missing without a connection. */
   readonly tls?: TlsNote | null;
+  /** What was said; null or missing if no host could be looked up, and in capture mode. */
+  readonly conversation?: SmtpConversation | null;
 }
 
 export type SmsResult =

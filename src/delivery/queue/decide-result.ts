@@ -26,10 +26,17 @@ export function resultOfSmtp(
   now: Date,
   random: number,
 ): DeliveryResult {
-  const { result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
+  const {
+    result,
+    mxHost,
+    sourceIp = null,
+    isSourceChosen = false,
+    tls = null,
+    conversation = null,
+  } = attempt;
   const { status, isAddressFault, classification, ...wait } = statusOf(result, message, now);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
-  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
+  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls, conversation };
   const details = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
   if (status === "deferred") return deferOrFail(message, now, details, { ...wait, random, nextSourceIp });

@@ -7,7 +7,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./held-messages.ts";
 
 /** Larger content is loaded only when the message is composed, and assembled in a thread of its own. */
@@ -18,7 +18,6 @@ const CHECK_VALID_SECONDS = 5;
 const RESERVED_SECONDS = 120;
 /** Accepted and requeued messages become visible within this time after they are due, by the clock of any machine. */
 const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
-const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The parameters of one lease statement. */
 export interface LeaseOrder {
@@ -187,15 +186,19 @@ export function leaseMessages(
  * All lines of a priority, by a loose index scan: one step per line. From a known line the step goes to the next known line,
  * past its dead index entries, which can be many more than its messages while a backup runs.
  */
-function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineStart>)[]): Sql {
+function linesOf({ priority }: LeaseOrder, given: readonly (Line & Partial<LineStart>)[]): Sql {
+  // The scan begins with the first line that is possible: that of the mail about accounts, which may be empty.
+  const isFirst = (line: Line) => line.workspace_id === nilId && line.campaign_id === nilId;
+  const first = { workspace_id: nilId, campaign_id: nilId, starts_at: null };
+  const known = given.some(isFirst) ? given : [first, ...given];
   return sql`
     known as materialized (
       select *, lead(workspace_id, 1, ${lastId}::uuid) over neighbours as next_workspace_id,
         lead(campaign_id, 1, ${lastId}::uuid) over neighbours as next_campaign_id
       from unnest(
-        ${[nilId, ...known.map((line) => line.workspace_id)]}::uuid[],
-        ${[nilId, ...known.map((line) => line.campaign_id)]}::uuid[],
-        ${[null, ...known.map((line) => line.starts_at ?? null)]}::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
+        ${known.map((line) => line.workspace_id)}::uuid[],
+        ${known.map((line) => line.campaign_id)}::uuid[],
+        ${known.map((line) => line.starts_at ?? null)}::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
       window neighbours as (order by workspace_id, campaign_id)
     ), step as (
       select * from known
@@ -208,7 +211,9 @@ function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineS
     ), line as materialized (
       select workspace_id, campaign_id, coalesce(starts_at, '-infinity') as starts_at,
         workspace_id = any (array(select workspace_id from routed_workspaces)) as is_routed
-      from step where workspace_id <> ${nilId}
+      from step where (workspace_id, campaign_id) <> (${nilId}::uuid, ${nilId}::uuid) or exists (
+        select from delivery_queue q
+        where (q.priority, q.workspace_id, q.campaign_id) = (${priority}, ${nilId}::uuid, ${nilId}::uuid))
     )`;
 }
 

@@ -45,6 +45,25 @@ test("a message reserved for a source address is leased by the machine that has 
   expect(await lease(here)).toMatchObject({ message_id: id, source_ip: "192.0.2.1", attempts: 0 });
 });
 
+test("mail about accounts, whose workspace is the first possible one, is leased among the others", async () => {
+  const [reset, other] = [
+    draft(asWorkspaceId(nilId), "bob@example.test"),
+    draft(workspaceId, "cy@example.test"),
+  ];
+  await insertDrafts(db, [reset, other]);
+  const first = { workspace_id: asWorkspaceId(nilId), campaign_id: nilId, starts_at: new Date(0) };
+  const held = new Set<string>();
+  for (const starts of [[], [first]]) {
+    await db.run(sql`update delivery_queue set due_at = now() - interval '1 second'`);
+    const leased = await leaseMessages(db, { ...order, networks: here, limit: 10 }, starts);
+    const ids = leased.map(({ message_id }) => message_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const one of ids) held.add(one);
+    expect(ids).toContain(reset.message.id);
+  }
+  expect([...held].sort()).toEqual([id, reset.message.id, other.message.id].sort());
+});
+
 test("after two minutes any machine may lease it", async () => {
   await holdBack();
   await db.run(sql`update delivery_queue set due_at = now() - interval '121 seconds'`);

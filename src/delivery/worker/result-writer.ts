@@ -96,7 +96,15 @@ async function writeRejected(
 
 /** The result without any text from the remote side. */
 function withoutRemoteText({ settlement, outcome, submission }: DeliveryResult): DeliveryResult {
-  const empty = { detail: "", mxHost: null, code: null, enhancedCode: null, sourceIp: null, tls: null };
+  const empty = {
+    detail: "",
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    sourceIp: null,
+    tls: null,
+    conversation: null,
+  };
   return {
     settlement: { ...settlement, sourceIp: null, routingVersion: null },
     outcome: outcome && { ...outcome, ...empty },

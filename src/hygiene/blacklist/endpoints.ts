@@ -4,7 +4,7 @@ import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import {
   choiceField,
@@ -24,6 +24,7 @@ import {
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
+import { blacklist } from "./permission.ts";
 import { runMonitorsNow } from "./run-monitors.ts";
 import {
   BlacklistCheck,
@@ -35,8 +36,6 @@ import {
   MonitorUpdate,
 } from "./shapes.ts";
 import { readTarget } from "./target.ts";
-
-const blacklist: Resource = { name: "blacklist", label: "Blacklist checker", group: "Hygiene" };
 
 /** Checks at a time in this process; each queries at most 20 zones at a time. */
 const MOST_CHECKS_AT_ONCE = 100;

@@ -148,6 +148,7 @@ export async function updateMonitorRun(
     update blacklist_monitors
     set last_checked_at = ${run.last_checked_at}, last_listed_zones = ${run.last_listed_zones},
       last_error = ${run.last_error}, leased_until = null,
+      listed_since = case when cardinality(${run.last_listed_zones}::text[]) > 0 then coalesce(listed_since, ${now}) end,
       next_run_at = case when next_run_at <> ${lease.next_run_at} then next_run_at
         else next_run_at + make_interval(mins => frequency_minutes * (1 + greatest(0,
           floor(extract(epoch from ${now}::timestamptz - next_run_at) / (60 * frequency_minutes))))::int) end

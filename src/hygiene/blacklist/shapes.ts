@@ -80,7 +80,7 @@ export const BlacklistHistoryRow = Type.Object(
     id: described(Id, "Id of the check."),
     target: described(TargetName, "The address or domain that was checked."),
     target_type: described(TargetType, "What the target is."),
-    check_type: Type.Enum([...checkTypes], { description: "Who asked for the check." }),
+    check_type: Type.Enum([...checkTypes], { description: "What started the check: a call or a monitor." }),
     status: Type.Enum([...checkStatuses], {
       description:
         "`error`: no zone answered, which costs nothing; `skipped`: neither allowance nor balance covered it when the monitor was due.",

@@ -10,7 +10,7 @@ import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { offsetOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted } from "#platform/jobs/start-or-cancel-job.ts";
+import { JobLabel, JobStarted } from "#platform/jobs/start-or-cancel-job.ts";
 import { described, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -60,6 +60,7 @@ const BulkForm = Type.Object(
       `A CSV file with a column named email (default: the first column), or one address a line. At most ${FILE_BYTES / 1024 ** 2} MB and ${MOST_ADDRESSES.toLocaleString("en-GB")} addresses.`,
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
+    label: JobLabel,
   },
   { $id: "BulkValidation" },
 );
@@ -160,8 +161,11 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       status: 202,
       message: "The validation has started",
       errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "CONFLICT", "BAD_REQUEST"],
-      handle: ({ caller: { workspaceId }, body }) =>
-        startBulkValidation(deps, workspaceId, body.file, readEncodingName(body.encoding)),
+      handle: ({ caller: { workspaceId, actor }, body }) =>
+        startBulkValidation(deps, workspaceId, body.file, readEncodingName(body.encoding), {
+          actor,
+          label: body.label,
+        }),
     }),
     endpoint({
       id: "listValidations",

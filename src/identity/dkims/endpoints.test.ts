@@ -31,6 +31,13 @@ const domainRow = async () =>
     (row: { id: string }) => row.id === domainId,
   );
 
+const lostChecks = async () =>
+  (
+    await service.database.row<{ lost_checks: object }>(
+      sql`select lost_checks from sending_domains where id = ${domainId}`,
+    )
+  )?.lost_checks;
+
 /** Publishes the token, so that the domain is verified. */
 async function proveOwnership(): Promise<void> {
   const { verification_token } = (await service.call("GET", `/sending-domains/${domainId}/dns-status`)).body
@@ -157,6 +164,25 @@ describe("verify-dns", () => {
     expect((await rowOf(data.id)).verified_at).toBeNull();
     expect((await domainRow()).dkim_verified).toBe(false);
   });
+
+  test("records the loss of the domain's DKIM since the record was first not found, until it is back", async () => {
+    const { data } = (await create({ bits: 1024 })).body;
+    service.dns.zone[data.dns_host] = { TXT: [data.dns_value] };
+    await verify(data.id);
+    const since = "2026-01-01T00:00:00.000Z";
+    const failedChecks = JSON.stringify({ count: 1, since });
+    await service.database.run(
+      sql`update dkim_keys set failed_checks = ${failedChecks}::jsonb where id = ${data.id}`,
+    );
+    service.dns.zone[data.dns_host] = { TXT: ["v=DKIM1; p="] };
+    await verify(data.id);
+    expect(await lostChecks()).toEqual({ dkim: since });
+    await verify(data.id);
+    expect(await lostChecks()).toEqual({ dkim: since });
+    service.dns.zone[data.dns_host] = { TXT: [data.dns_value] };
+    await verify(data.id);
+    expect(await lostChecks()).toEqual({});
+  });
 });
 
 describe("deleting", () => {
@@ -195,6 +221,8 @@ describe("deleting", () => {
     await verify(data.id);
     await remove(data.id);
     expect((await domainRow()).dkim_verified).toBe(false);
+    // No record is missing: the caller has deleted the key.
+    expect(await lostChecks()).toEqual({});
   });
 
   test("the key of an unverified domain is free, and its dns-status copes", async () => {

@@ -20,6 +20,7 @@ import { CreatedAt, Deleted, described, Id, NullableTimestamp, patterned } from 
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
 import { limitKeyGeneration, newDkimKey } from "./generate-key.ts";
 import {
+  failingSince,
   findDkimKey,
   insertDkimKey,
   listDkimKeys,
@@ -232,8 +233,9 @@ async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
   if (check.status !== "error") {
     await db.transaction(async (tx) => {
       const before = await lockSendingDomain(tx, workspaceId, key.domain);
+      const since = failingSince(await listDkimKeysOfDomain(tx, workspaceId, key.domain), now);
       await updateDkimKeyVerification(tx, workspaceId, id, { verified, failures: null, now });
-      const after = await updateDkimVerified(tx, workspaceId, key.domain);
+      const after = await updateDkimVerified(tx, workspaceId, key.domain, since);
       if (before && after) await deps.onVerification(tx, changeOf(workspaceId, { before, after }, now));
     });
   }
@@ -253,7 +255,8 @@ async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Pr
       throw new ApiError("CONFLICT", `${key.domain} needs this key: add and verify another one first`);
     }
     if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
-    // `onVerification` is not called, because the caller deletes the key and no check has failed.
-    await updateDkimVerified(tx, workspaceId, key.domain);
+    // `onVerification` is not called, because the caller deletes the key and no check has failed;
+    // for the same reason no loss is recorded.
+    await updateDkimVerified(tx, workspaceId, key.domain, null);
   });
 }

@@ -62,6 +62,14 @@ export function listDkimKeysOfDomain(
     order by ${signingOrder}`);
 }
 
+/** Since when no record of the verified keys is found, if it is so now (ISO 8601). @param keys as before the check of `now` */
+export function failingSince(keys: readonly CheckedDkimKey[], now: Date): string {
+  const times = keys
+    .filter((key) => key.verified_at !== null)
+    .map((key) => key.failed_checks?.since ?? now.toISOString());
+  return times.toSorted().at(-1) ?? now.toISOString();
+}
+
 export function findDkimKey(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -32,6 +32,7 @@ const domain: CheckedDomain = {
   verification_token: "0123456789abcdef",
   dmarc_token: "fedcba9876543210",
   failed_checks: {},
+  lost_checks: {},
 };
 const key: CheckedDkimKey = {
   id: "0195d2a4-0000-7000-8000-000000000002",

@@ -93,6 +93,7 @@ test("records that were published since are noticed, and the domain is claimed",
 test("flags fall with the third failed check, once, and the loss is told", async () => {
   const { id, read } = await verifiedDomain("a.test");
   dns.zone = { test: {} };
+  const since = new Date(clock.now().getTime() + 24 * HOUR_MS).toISOString();
   for (const _ of [1, 2]) {
     clock.advance(24 * HOUR_MS);
     await recheck();
@@ -106,6 +107,8 @@ test("flags fall with the third failed check, once, and the loss is told", async
     dkim_verified: false,
     verified_at: null,
     failed_checks: {},
+    // Since the first check that did not find them.
+    lost_checks: { ownership: since, spf: since, dkim: since, dmarc: since },
   });
   const lost = ["is_verified", "spf_verified", "dkim_verified", "dmarc_verified"];
   expect(losses).toEqual([{ workspaceId, domainId: id, domain: "a.test", lost }]);

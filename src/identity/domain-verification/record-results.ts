@@ -3,18 +3,26 @@
  * ownership brings. It locks the domain's row, so that concurrent checks do not mix their results.
  */
 
-import { listDkimKeysOfDomain, updateDkimKeyVerification } from "#identity/dkims/store.ts";
+import {
+  type CheckedDkimKey,
+  failingSince,
+  listDkimKeysOfDomain,
+  updateDkimKeyVerification,
+} from "#identity/dkims/store.ts";
 import type { Failures, StateAfterCheck, VerificationState } from "#identity/dns-checks/state-after-check.ts";
 import {
   type CheckedDomain,
   type CountedCheck,
   countedChecks,
   insertDomainClaim,
+  type LosableCheck,
   lockSendingDomain,
+  losableChecks,
   removeDomainClaim,
   type SendingDomain,
   updateDkimVerified,
   updateDomainVerification,
+  updateLostChecks,
 } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -44,9 +52,39 @@ export async function recordChecks(
     failedChecks: failuresOf(states),
     now,
   });
-  await recordKeys(tx, workspaceId, domain, checks, stateAfter, now);
-  const after = await updateDkimVerified(tx, workspaceId, domain);
-  return after && { before, after };
+  const keys = await listDkimKeysOfDomain(tx, workspaceId, domain);
+  const dkimSince = failingSince(keys, now);
+  await recordKeys(tx, workspaceId, keys, checks, stateAfter, now);
+  // A loss is recorded below, with those of the other checks.
+  const after = await updateDkimVerified(tx, workspaceId, domain, null);
+  if (after === undefined) return undefined;
+  await updateLostChecks(tx, workspaceId, before.id, lostAfter(before, after, dkimSince, now));
+  return { before, after };
+}
+
+const flagOf = {
+  ownership: "is_verified",
+  spf: "spf_verified",
+  dkim: "dkim_verified",
+  dmarc: "dmarc_verified",
+  return_path: "return_path_verified",
+} as const satisfies Record<LosableCheck, keyof SendingDomain>;
+
+/** The verifications that the domain had and does not have now, with the beginning of the failures. */
+function lostAfter(
+  before: CheckedDomain,
+  after: SendingDomain,
+  dkimSince: string,
+  now: Date,
+): CheckedDomain["lost_checks"] {
+  const lost: Partial<Record<LosableCheck, string>> = {};
+  for (const check of losableChecks) {
+    if (after[flagOf[check]]) continue;
+    const began = check === "dkim" ? dkimSince : before.failed_checks[check]?.since;
+    const since = before[flagOf[check]] ? (began ?? now.toISOString()) : before.lost_checks[check];
+    if (since !== undefined) lost[check] = since;
+  }
+  return lost;
 }
 
 type States = Record<CountedCheck, VerificationState>;
@@ -87,13 +125,13 @@ async function recordClaim(
 async function recordKeys(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  domain: string,
+  keys: readonly CheckedDkimKey[],
   checks: DomainChecks,
   stateAfter: StateAfterCheck,
   now: Date,
 ): Promise<void> {
   const statuses = new Map(checks.keys.map(({ key, check }) => [key.id, check.status]));
-  for (const key of await listDkimKeysOfDomain(tx, workspaceId, domain)) {
+  for (const key of keys) {
     const status = statuses.get(key.id);
     if (status === undefined) continue;
     const state = { verified: key.verified_at !== null, failures: key.failed_checks };

@@ -38,17 +38,23 @@ export interface DomainOfWorkspace {
 export const countedChecks = ["ownership", "spf", "dmarc", "return_path"] as const;
 export type CountedCheck = (typeof countedChecks)[number];
 
+/** Checks that a domain can pass and later lose. */
+export const losableChecks = ["ownership", "spf", "dkim", "dmarc", "return_path"] as const;
+export type LosableCheck = (typeof losableChecks)[number];
+
 /** A domain with the data of its checks. */
 export interface CheckedDomain extends SendingDomain {
   readonly verification_token: string;
   readonly dmarc_token: string;
   readonly failed_checks: Readonly<Partial<Record<CountedCheck, Failures>>>;
+  /** Verifications that the domain had and lost, with the time since when the record was not found, ISO 8601. */
+  readonly lost_checks: Readonly<Partial<Record<LosableCheck, string>>>;
 }
 
 const columns = sql`id, domain, is_verified, spf_verified, dkim_verified, dmarc_verified, verified_at,
   custom_return_path, return_path_verified, dmarc_ingestion, checked_at, created_at,
   ${isActiveSql(sql`sending_domains.workspace_id`, sql`sending_domains.domain`)} as is_active`;
-const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_checks`;
+const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_checks, lost_checks`;
 
 /** 128 bits in lower-case hexadecimal: DNS panels and mail addresses may change the case. */
 const TOKEN_OCTETS = 16;
@@ -160,19 +166,38 @@ export async function updateDomainVerification(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+export async function updateLostChecks(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  lost: CheckedDomain["lost_checks"],
+): Promise<void> {
+  const lostChecks = JSON.stringify(lost);
+  await tx.run(sql`
+    update sending_domains set lost_checks = ${lostChecks}::jsonb
+    where workspace_id = ${workspaceId} and id = ${id} and lost_checks <> ${lostChecks}::jsonb`);
+}
+
 /**
  * Sets `dkim_verified` from the domain's keys: one whose record was seen is enough. Its date stays when that key is
  * deleted.
+ * @param lostSince when the records were first not found (ISO 8601), if the flag is lost by a check; null if no loss is recorded
  */
 export function updateDkimVerified(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
+  lostSince: string | null,
 ): Promise<SendingDomain | undefined> {
   return tx.row(sql`
     update sending_domains
     set dkim_verified = seen.since is not null,
-      dkim_verified_at = case when seen.since is not null then coalesce(dkim_verified_at, seen.since) end
+      dkim_verified_at = case when seen.since is not null then coalesce(dkim_verified_at, seen.since) end,
+      lost_checks = case
+        when seen.since is not null then lost_checks - 'dkim'
+        when dkim_verified and ${lostSince}::text is not null
+          then lost_checks || jsonb_build_object('dkim', ${lostSince}::text)
+        else lost_checks end
     from (
       select min(verified_at) as since from dkim_keys where workspace_id = ${workspaceId} and domain = ${domain}
     ) as seen

@@ -4,7 +4,7 @@
  * workspace's name.
  */
 import { withoutTag } from "#mail/address.ts";
-import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
+import { confirmationLetter } from "#platform/http/response/link-letter.ts";
 
 export type SenderConfirmationMail = ReturnType<typeof senderConfirmationMail>;
 

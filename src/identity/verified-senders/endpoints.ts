@@ -9,9 +9,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { CONFIRMATION_LINK_MS } from "#platform/http/response/confirmation-mail-layout.ts";
+import { CONFIRMATION_LINK_MS } from "#platform/http/response/link-letter.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
+import { refuseReached } from "#platform/limits/limit-errors.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { CreatedAt, Deleted, described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
@@ -207,7 +207,7 @@ async function sendLink(
   const path = confirmationPath(signSenderLink(link, senderLinkKeys(secrets).signing));
   const mail = senderConfirmationMail(email, workspace.name, publicUrl() + path);
   const reached = await sendPlatformMail(tx, workspaceId, mail);
-  if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
+  refuseReached(reached, now);
 }
 
 async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {

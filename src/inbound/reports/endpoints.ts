@@ -182,7 +182,7 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       mayTakeLong: "reading",
       summary: "List DMARC reports about the domain, with totals by source",
       description:
-        "Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.",
+        "The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.",
       needs: need(sendingDomains, "read"),
       query,
       answer: DmarcReports,

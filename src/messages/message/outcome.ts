@@ -4,6 +4,7 @@ import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts"
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
+import type { SmtpConversation } from "./conversation.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./status.ts";
 
 /** Bounce type and category of a rejection. Our own errors have none: they fail and do not bounce. */
@@ -45,6 +46,8 @@ export interface Outcome {
   readonly sourceIp: string | null;
   /** Null without a connection. */
   readonly tls: TlsNote | null;
+  /** The SMTP conversation of the attempt; null without one. Missing in journals of earlier versions. */
+  readonly conversation?: SmtpConversation | null;
 }
 
 /**

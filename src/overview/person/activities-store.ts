@@ -1,5 +1,6 @@
 /** The history of one person, from the message log, their memberships and the audit log. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { timeOfIdSql } from "#messages/log-pages-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -111,11 +112,7 @@ export async function listMessageIdsOf(
 const noMessage = sql`
   null::smallint as smtp_code, null::text as enhanced_code, null::text as mx_host, null::uuid as message_id`;
 
-/** The time of a version 7 id; PostgreSQL 16 has no function for it. */
-const timeOfIdSql = (id: Sql) => sql`
-  to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
-
-/** Newest first. @param kinds all when empty */
+/** Newest first. */
 export function listPersonActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -123,9 +120,8 @@ export function listPersonActivities(
   kinds: readonly ActivityKind[],
   { limit, after }: { readonly limit: number; readonly after: ActivityPlace | undefined },
 ): Promise<PersonActivityRow[]> {
-  const wanted = kinds.length === 0 ? activityKinds : kinds;
-  const types = wanted.flatMap((kind) => typesOf[kind] ?? []);
-  const wants = (kind: ActivityKind) => wanted.includes(kind);
+  const types = kinds.flatMap((kind) => typesOf[kind] ?? []);
+  const wants = (kind: ActivityKind) => kinds.includes(kind);
   const list = sql`m.mailing_list_id, l.name as mailing_list_name`;
   const memberships = sql`
     memberships m join mailing_lists l on l.workspace_id = m.workspace_id and l.id = m.mailing_list_id

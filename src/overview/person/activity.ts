@@ -3,8 +3,9 @@ import { type Static, Type } from "typebox";
 import { messageSources } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import {
   type ActivityKind,
@@ -12,6 +13,7 @@ import {
   listPersonActivities,
   type PersonActivityRow,
 } from "./activities-store.ts";
+import { mayReadPart, permissionForKind, readableKinds } from "./readable-parts.ts";
 
 const text = (description: string) => nullable(Type.String({ description }));
 
@@ -48,7 +50,10 @@ export const PersonActivity = Type.Object(
           }),
           origin_name: Type.String({ description: "Name of the campaign, autoresponder or API key." }),
         },
-        { $id: "ActivityMessage", description: "The message that it is about; null for other kinds." },
+        {
+          $id: "ActivityMessage",
+          description: "The message that it is about; null for other kinds, and without `reports:read`.",
+        },
       ),
     ),
     mailing_list: nullable(
@@ -88,15 +93,21 @@ export function readKinds(given: string | undefined): ActivityKind[] {
 
 /**
  * A page of activities, newest first.
- * @throws ApiError VALIDATION_ERROR for a cursor of another list
+ * Without kinds in the query, all that the caller may read.
+ * @throws ApiError VALIDATION_ERROR for a cursor of another list, INSUFFICIENT_SCOPE for kinds that the caller may not read
  */
 export async function activityPage(
   db: Queryable,
-  workspaceId: WorkspaceId,
+  caller: Caller,
   person: { readonly id: string; readonly email: string },
   query: { readonly limit: number; readonly after: string | undefined; readonly kinds: string | undefined },
 ): Promise<{ readonly activities: PersonActivity[]; readonly next: string | null }> {
+  const { workspaceId, permissions } = caller;
   const kinds = readKinds(query.kinds);
+  requirePermissions(
+    caller,
+    kinds.flatMap((kind) => permissionForKind(kind) ?? []),
+  );
   const filter = [...new Set(kinds)].toSorted().join();
   const walk = new ListPage(
     { ...query, page: 1 },
@@ -110,12 +121,22 @@ export async function activityPage(
     throw invalid({ field: "after", message: "after is not a cursor of this list" });
   }
   const after = id === undefined ? undefined : { id, place };
-  const rows = await listPersonActivities(db, workspaceId, person, kinds, { limit, after });
+  const rows = await listPersonActivities(
+    db,
+    workspaceId,
+    person,
+    kinds.length === 0 ? readableKinds(permissions) : kinds,
+    { limit, after },
+  );
   const part = walk.shown(rows, 0, (row) => row.id, { keyOf: (row) => row.place });
-  return { activities: part.rows.map(shownActivity), next: part.pagination.next_cursor ?? null };
+  return {
+    activities: part.rows.map((row) => shownActivity(row, permissions)),
+    next: part.pagination.next_cursor ?? null,
+  };
 }
 
-export function shownActivity(row: PersonActivityRow): PersonActivity {
+/** An activity without its message, if these permissions do not allow to read messages. */
+export function shownActivity(row: PersonActivityRow, permissions: readonly string[]): PersonActivity {
   const { id, kind, times, is_machine, detail, url, smtp_code, enhanced_code, mx_host, joined_from } = row;
   const { message_id, subject, message_source, origin_id, origin_name } = row;
   const { mailing_list_id, mailing_list_name, operation, actor_name, changed_fields } = row;
@@ -132,7 +153,7 @@ export function shownActivity(row: PersonActivityRow): PersonActivity {
     enhanced_code,
     mx_host,
     message:
-      message_id === null || source === undefined
+      message_id === null || source === undefined || !mayReadPart("messages", permissions)
         ? null
         : { id: message_id, subject: subject ?? "", source, origin_id, origin_name: origin_name ?? "" },
     mailing_list: mailing_list_id === null ? null : { id: mailing_list_id, name: mailing_list_name ?? "" },

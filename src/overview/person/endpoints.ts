@@ -12,7 +12,8 @@ import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Continued } from "#platform/http/route-handler.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { findOpenJobWith, lockStart } from "#platform/jobs/job-record-store.ts";
+import { JobStarted, requireFewOpen, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { activityKinds, MOST_MESSAGES_READ } from "./activities-store.ts";
 import { activityPage, PersonActivity } from "./activity.ts";
 import { ERASURE_JOB, type ErasureInput } from "./erasure-job.ts";
@@ -50,7 +51,7 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       mayTakeLong: "reading",
       summary: "What a person did, and what happened to the mail for them, newest first",
       description:
-        "Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.",
+        "Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.",
       needs: need(subscribers, "read"),
       query: {
         limit,
@@ -63,9 +64,9 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       answer: Type.Array(PersonActivity),
       isContinued: true,
       message: "Activities",
-      async handle({ caller: { workspaceId }, params, query }) {
-        const person = await personOf(workspaceId, params.id);
-        const { activities, next } = await activityPage(db, workspaceId, person, query);
+      async handle({ caller, params, query }) {
+        const person = await personOf(caller.workspaceId, params.id);
+        const { activities, next } = await activityPage(db, caller, person, query);
         return new Continued(activities, next);
       },
     }),
@@ -76,15 +77,15 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       mayTakeLong: "reading",
       summary: "Download everything that is stored about one person, as JSON",
       description:
-        "For requests of access by a person: fields, lists, suppressions and activities in one file.",
+        "For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.",
       needs: need(subscribers, "read"),
       answer: fileShape(
         "application/json",
-        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`.",
+        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission.",
       ),
-      async handle({ caller: { workspaceId }, params }) {
-        const person = await personOf(workspaceId, params.id);
-        const lines = personLines({ db, clock, historyOf }, workspaceId, person);
+      async handle({ caller, params }) {
+        const person = await personOf(caller.workspaceId, params.id);
+        const lines = personLines({ db, clock, historyOf }, caller, person);
         return new FileAnswer(`subscriber-${person.id}.json`, Readable.from(lines));
       },
     }),
@@ -95,7 +96,7 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       summary:
         "Erase the personal data of one person, in the background; counts and messages stay without it",
       description:
-        "Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.",
+        "Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.",
       needs: writes,
       confirmed: true,
       body: ErasureRequest,
@@ -113,8 +114,14 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
           started_by: actor.name,
         };
         return db.transaction(async (tx) => {
-          await requirePlace(tx, workspaceId, ERASURE_JOB, "erasures");
-          return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input });
+          await lockStart(tx, workspaceId, ERASURE_JOB);
+          const open = await findOpenJobWith(tx, workspaceId, ERASURE_JOB, {
+            subscriber_id: input.subscriber_id,
+            suppress: input.suppress,
+          });
+          if (open !== undefined) return { job_id: open, status: "pending" } as const;
+          await requireFewOpen(tx, workspaceId, ERASURE_JOB, "erasures");
+          return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input, origin: { actor } });
         });
       },
     }),

@@ -16,8 +16,8 @@ import { eraseRecipient, listQueuedTo, listToErase } from "#messages/erase-recip
 import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import { type JobHandler, PutBack } from "#platform/jobs/attempt.ts";
 import { personalMailSql } from "./activities-store.ts";
 
@@ -50,6 +50,8 @@ const noCounts = {
   memberships: 0,
   signup_requests: 0,
   validations: 0,
+  /** 1 if the address is on a suppression list. */
+  is_suppressed: 0,
 };
 
 interface Dependencies {
@@ -69,6 +71,9 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
       const { email } = person;
       const mail = { email, others: personalMailSql(workspaceId, id) };
       if (suppress) await suppressAddress(db, workspaceId, email, started_by, clock.now());
+      // Stored with the counts, because a later run may not find the person any more.
+      counts.is_suppressed = (await listSuppressionsOf(db, workspaceId, email)).length > 0 ? 1 : 0;
+      report({ counts });
       const isSending = await cancelWaiting(mail);
       for (;;) {
         signal.throwIfAborted();
@@ -87,14 +92,16 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
         requireTurn();
       }
       if (isSending) throw new PutBack(AGAIN_SECONDS);
+      // Before the transaction: it looks through all validations of the workspace, and must not hold a lock meanwhile.
+      counts.validations += await eraseAddress(db, workspaceId, email);
+      report({ counts });
       const removed = await db.transaction(
         async (tx) => {
           if ((await lockSubscriber(tx, workspaceId, id)) === undefined) return undefined;
           const memberships = await removeMembers(tx, workspaceId, null, [id], clock.now());
           await removeSoftBounces(tx, workspaceId, email);
           const signup_requests = await removeSignupRequestsOf(tx, workspaceId, email);
-          const validations = await eraseAddress(tx, workspaceId, email);
-          return { memberships, signup_requests, validations };
+          return { memberships, signup_requests };
         },
         { mayRepeat: true },
       );
@@ -103,24 +110,35 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
     report({ total: 1, processed: 1, succeeded: 1, counts });
     const { messages, message_contents, cancelled, memberships, signup_requests, validations } = counts;
     const erased = { messages, message_contents, cancelled, memberships, signup_requests, validations };
-    const is_suppressed =
-      person !== undefined && (await listSuppressionsOf(db, workspaceId, person.email)).length > 0;
+    const is_suppressed = counts.is_suppressed === 1;
     return { result: { subscriber_id: id, started_by, erased, is_suppressed, kept: KEPT } };
 
-    /** Cancels the messages that wait. @returns whether others are being sent */
+    /** Cancels the messages that wait, in batches. @returns whether others are being sent */
     async function cancelWaiting(mail: Parameters<typeof listQueuedTo>[2]): Promise<boolean> {
       let isSending = false;
-      for (const messageId of await listQueuedTo(db, workspaceId, mail)) {
-        await db.transaction(async (tx) => {
-          const place = await lockInQueue(tx, workspaceId, messageId);
+      for (let after = nilId; ; ) {
+        const ids = await listQueuedTo(db, workspaceId, mail, { after, limit: BATCH });
+        for (const messageId of ids) {
+          signal.throwIfAborted();
+          const place = await db.transaction((tx) => cancelIfWaiting(tx, messageId));
           isSending ||= place === "leased";
-          if (place !== "waiting") return;
-          await removeQueueEntries(tx, [{ workspaceId, messageId }]);
-          await recordOutcomes(tx, [cancellation(workspaceId, messageId, clock.now())], onMoved);
-          counts.cancelled += 1;
-        });
+          if (place === "waiting") counts.cancelled += 1;
+        }
+        report({ counts });
+        const last = ids.at(-1);
+        if (last === undefined || ids.length < BATCH) return isSending;
+        after = last;
+        requireTurn();
       }
-      return isSending;
+    }
+
+    async function cancelIfWaiting(tx: Queryable, messageId: string) {
+      const place = await lockInQueue(tx, workspaceId, messageId);
+      if (place === "waiting") {
+        await removeQueueEntries(tx, [{ workspaceId, messageId }]);
+        await recordOutcomes(tx, [cancellation(workspaceId, messageId, clock.now())], onMoved);
+      }
+      return place;
     }
   };
 }

@@ -7,9 +7,16 @@ import { listValidationsOf } from "#hygiene/validations/store.ts";
 import { listMessages } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { listMessageIdsOf, listPersonActivities, MOST_MESSAGES_READ } from "./activities-store.ts";
 import { shownActivity } from "./activity.ts";
+import {
+  mayReadPart,
+  type PersonPart,
+  partPermissions,
+  permissionForKind,
+  readableKinds,
+} from "./readable-parts.ts";
 
 /** Messages that are read at a time. */
 const MESSAGES = 500;
@@ -22,30 +29,58 @@ interface Dependencies {
   readonly historyOf: HistoryOf;
 }
 
+/** Parts that the caller may not read are missing, and named. Messages and activities are those of the newest messages. */
 export async function* personLines(
   { db, clock, historyOf }: Dependencies,
-  workspaceId: WorkspaceId,
+  { workspaceId, permissions }: Pick<Caller, "workspaceId" | "permissions">,
   person: SubscriberRow,
 ): AsyncGenerator<string> {
   const { id, email } = person;
   const subscriber = await describeSubscriber(db, workspaceId, id, historyOf);
   yield `{"exported_at":${JSON.stringify(clock.now())},\n"subscriber":${JSON.stringify(subscriber)}`;
-  yield `,\n"suppression_entries":${JSON.stringify(await listSuppressionsOf(db, workspaceId, email))}`;
-  yield `,\n"signup_requests":${JSON.stringify(await listSignupRequestsOf(db, workspaceId, email))}`;
-  yield `,\n"validations":${JSON.stringify(await listValidationsOf(db, workspaceId, email))}`;
-  yield ',\n"messages":[';
-  const ids = await listMessageIdsOf(db, workspaceId, person, MOST_MESSAGES_READ);
+  for (const [part, list] of Object.entries(smallParts)) {
+    if (!mayReadPart(part as PersonPart, permissions)) continue;
+    yield `,\n"${part}":${JSON.stringify(await list(db, workspaceId, email))}`;
+  }
+  const mayReadMessages = mayReadPart("messages", permissions);
+  const found = mayReadMessages
+    ? await listMessageIdsOf(db, workspaceId, person, MOST_MESSAGES_READ + 1)
+    : [];
+  const ids = found.slice(0, MOST_MESSAGES_READ);
+  if (mayReadMessages) yield ',\n"messages":[';
   for (let from = 0; from < ids.length; from += MESSAGES) {
     const rows = await listMessages(db, workspaceId, ids.slice(from, from + MESSAGES));
     yield `${from === 0 ? "" : ","}\n${rows.map((row) => JSON.stringify(row)).join(",\n")}`;
   }
-  yield '],\n"activities":[';
+  if (mayReadMessages) yield "]";
+  yield ',\n"activities":[';
+  const kinds = readableKinds(permissions);
   for (let after: { readonly id: string; readonly place: string } | undefined; ; ) {
-    const rows = await listPersonActivities(db, workspaceId, person, [], { limit: ACTIVITIES, after });
+    const rows = await listPersonActivities(db, workspaceId, person, kinds, { limit: ACTIVITIES, after });
     const comma = after === undefined || rows.length === 0 ? "" : ",";
-    yield `${comma}\n${rows.map((row) => JSON.stringify(shownActivity(row))).join(",\n")}`;
+    yield `${comma}\n${rows.map((row) => JSON.stringify(shownActivity(row, permissions))).join(",\n")}`;
     after = rows.at(-1);
     if (rows.length < ACTIVITIES) break;
   }
-  yield "]}\n";
+  const leftOut = leftOutFor(permissions);
+  const isComplete = leftOut.length === 0 && found.length <= MOST_MESSAGES_READ;
+  yield `],\n"is_complete":${isComplete},\n"left_out":${JSON.stringify(leftOut)}}\n`;
+}
+
+const smallParts = {
+  suppression_entries: listSuppressionsOf,
+  signup_requests: listSignupRequestsOf,
+  validations: listValidationsOf,
+} as const satisfies Partial<Record<PersonPart, unknown>>;
+
+function leftOutFor(
+  permissions: readonly string[],
+): { readonly part: string; readonly permission: string }[] {
+  const parts = Object.entries(partPermissions).flatMap(([part, permission]) =>
+    mayReadPart(part as PersonPart, permissions) ? [] : [{ part, permission }],
+  );
+  const permission = permissionForKind("changed");
+  return permission === undefined || readableKinds(permissions).includes("changed")
+    ? parts
+    : [...parts, { part: "activities of the kind changed", permission }];
 }

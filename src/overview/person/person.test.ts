@@ -203,6 +203,74 @@ test("a copy of a person's data has all of it as one JSON document", async () =>
   ]);
 });
 
+describe("parts of a person's data need the permission of their noun", () => {
+  const kindsOf = (rows: { kind: string }[]) => [...new Set(rows.map(({ kind }) => kind))].toSorted();
+
+  test("activities of messages and changes are left out, and refused where they are asked for", async () => {
+    const { id, email, mailingListId } = await person();
+    const message = await delivered(email);
+    await call("PUT", `/mailing-lists/${mailingListId}/subscribers/${id}`, { first_name: "Anna" });
+    await call("PUT", `/mailing-lists/${mailingListId}/subscribers/${id}/status`, { status: "unsubscribed" });
+    const leftAt = clock.now();
+    await db.run(sql`update memberships set unsubscribed_at = ${leftAt} where subscriber_id = ${id}`);
+    await db.transaction((tx) => recordUnsubscribed(tx, workspaceId, message, leftAt));
+    const read = async (permissions: string[], query = "") => {
+      const key = await service.newKey(["subscribers:read", ...permissions]);
+      return call("GET", `/subscribers/${id}/activities${query}`, undefined, { key });
+    };
+    const least = (await read([])).body.data;
+    expect(kindsOf(least)).toEqual(["joined", "left"]);
+    expect(least.map((one: { message: unknown }) => one.message)).toEqual([null, null]);
+    expect(kindsOf((await read(["reports:read"])).body.data)).toEqual([
+      "delivered",
+      "joined",
+      "left",
+      "sent",
+    ]);
+    expect(kindsOf((await read(["audit:read"])).body.data)).toEqual(["changed", "joined", "left"]);
+    for (const [kind, permission] of [
+      ["bounced", "reports:read"],
+      ["changed", "audit:read"],
+    ]) {
+      const { status, body } = await read([], `?kinds=${kind},joined`);
+      expect([status, body.required_scopes]).toEqual([403, [permission]]);
+    }
+  });
+
+  test("a copy names the parts that are left out", async () => {
+    const { id, email } = await person();
+    await delivered(email);
+    const copyWith = async (permissions: string[]) => {
+      const key = await service.newKey(["subscribers:read", ...permissions]);
+      const answer = await fetch(`${service.url}/api/v1/subscribers/${id}/export`, {
+        headers: { "X-API-Key": key },
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const least = await copyWith([]);
+    expect(Object.keys(least)).toEqual([
+      "exported_at",
+      "subscriber",
+      "activities",
+      "is_complete",
+      "left_out",
+    ]);
+    expect([least.is_complete, least.left_out]).toEqual([
+      false,
+      [
+        { part: "suppression_entries", permission: "suppression_lists:read" },
+        { part: "signup_requests", permission: "mailing_lists:read" },
+        { part: "validations", permission: "validations:read" },
+        { part: "messages", permission: "reports:read" },
+        { part: "activities of the kind changed", permission: "audit:read" },
+      ],
+    ]);
+    expect(kindsOf(least.activities as { kind: string }[])).toEqual(["joined"]);
+    const all = await copyWith(["*:*"]);
+    expect([all.is_complete, all.left_out, (all.messages as unknown[]).length]).toEqual([true, [], 1]);
+  });
+});
+
 describe("the erasure of a person", () => {
   const handler = erasureHandler({ db, clock, onMoved: createReactions(clock) });
 
@@ -288,15 +356,36 @@ describe("the erasure of a person", () => {
     expect(await tablesWith(email)).toEqual(["suppression_entries"]);
   });
 
+  test("of one person is one job, also when it is asked for several times at once", async () => {
+    const { id } = await person();
+    const other = await person();
+    const [first, second, third] = await Promise.all([start(id), start(id), start(other.id)]);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    await attempt(first);
+    expect((await call("POST", `/subscribers/${id}/erase`)).status).toBe(404);
+  });
+
   test("changes nothing when another run has erased the person", async () => {
     const { id } = await person();
-    const [first, second] = [await start(id), await start(id)];
+    const [first, second] = [await start(id), await start(id, { suppress: false })];
     await attempt(first);
     expect(await attempt(second)).toMatchObject({
       status: "completed",
       result: { erased: { messages: 0, memberships: 0 } },
     });
     expect((await call("POST", `/subscribers/${id}/erase`)).status).toBe(404);
+  });
+
+  test("says that the address is suppressed, also when a run was interrupted after the person was deleted", async () => {
+    const { id } = await person();
+    const job = await start(id);
+    expect((await attempt(job)).result.is_suppressed).toBe(true);
+    // As a run leaves the record that ends between its last transaction and its result.
+    await db.run(sql`
+      update jobs set status = 'pending', result = null, completed_at = null, expires_at = null, due_at = now()
+      where id = ${job}`);
+    expect((await attempt(job)).result).toMatchObject({ is_suppressed: true, erased: { memberships: 1 } });
   });
 
   test("needs the right to write, and a person of the workspace", async () => {

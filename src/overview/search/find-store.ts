@@ -1,11 +1,12 @@
 /**
- * The statements of the search: one for each kind of resource. Each reads a bounded number of rows, along an index or among
+ * The statements of the search: one for each kind of resource, several of which run together. Each reads a bounded number of rows, along an index or among
  * the newest of its kind.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { searchConditions } from "#audience/subscribers/search-conditions.ts";
 import { heldSql, logSql } from "#messages/log-filter-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SearchTerm } from "./search-term.ts";
 
@@ -27,7 +28,27 @@ export interface FoundRow {
   readonly is_exact: boolean;
 }
 
-export type Find = (db: Queryable, workspaceId: WorkspaceId, term: SearchTerm) => Promise<FoundRow[]>;
+/** A statement that selects FoundRows in the order of the answer; undefined if the text cannot find this kind. */
+export type FindSql = (workspaceId: WorkspaceId, term: SearchTerm) => Sql | undefined;
+
+/** Runs the statements of several kinds as one. */
+export async function findTogether<Kind extends string>(
+  db: Queryable,
+  statements: ReadonlyMap<Kind, Sql>,
+): Promise<ReadonlyMap<Kind, FoundRow[]>> {
+  const kinds = [...statements.keys()];
+  const found = new Map(kinds.map((kind): [Kind, FoundRow[]] => [kind, []]));
+  if (kinds.length === 0) return found;
+  const branches = [...statements].map(
+    ([kind, statement]) => sql`
+      select ${kind}::text as kind, row_number() over () as place, k.* from (${statement}) k`,
+  );
+  const rows = await db.rows<FoundRow & { readonly kind: Kind }>(sql`
+    select kind, id, parent_id, title, subtitle, status, is_exact from (${join(branches, " union all ")}) f
+    order by kind, place`);
+  for (const { kind, ...row } of rows) found.get(kind)?.push(row);
+  return found;
+}
 
 /** SQLSTATE query_canceled (by statement_timeout) and lock_not_available. */
 const TOO_LATE = new Set<unknown>(["57014", "55P03"]);
@@ -40,14 +61,8 @@ export async function lookInTime<Result>(
   tx: Queryable,
   look: () => Promise<Result>,
 ): Promise<Result | undefined> {
-  await tx.run(sql`savepoint look_up`);
-  try {
-    return await look();
-  } catch (fault) {
-    if (!(fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code))) throw fault;
-    await tx.run(sql`rollback to savepoint look_up`);
-    return undefined;
-  }
+  const onFault = (fault: unknown) => fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code);
+  return inSavepoint(tx, look, { onFault });
 }
 
 interface NamedTable {
@@ -68,15 +83,15 @@ interface NamedTable {
 const none = sql`null::text`;
 
 /** Resources whose title contains the text in any case; whole titles first, then those that begin with it. */
-function findNamed(named: NamedTable): Find {
+function findNamed(named: NamedTable): FindSql {
   const { table, title, subtitle = none, status = none, parent = sql`null::uuid` } = named;
   const { also, where = empty, joined = empty } = named;
   const shown = sql`r.id, ${parent} as parent_id, ${title} as title, ${subtitle} as subtitle, ${status} as status`;
-  return (db, workspaceId, { id, text, beginnings }) => {
+  return (workspaceId, { id, text, beginnings }) => {
     if (id !== null) {
-      return db.rows(sql`
+      return sql`
         select ${shown}, true as is_exact from ${table} r ${joined}
-        where r.workspace_id = ${workspaceId} and r.id = ${id} ${where}`);
+        where r.workspace_id = ${workspaceId} and r.id = ${id} ${where}`;
     }
     // The A-labels of an internationalised domain, too.
     const wanted = [...new Set([text, ...beginnings])];
@@ -84,7 +99,7 @@ function findNamed(named: NamedTable): Find {
       select min(nullif(position(lower(wanted) in lower(${title})), 0)) from unnest(${wanted}::text[]) wanted)`;
     const isAlso =
       also === undefined ? sql`false` : sql`position(lower(${text}) in lower(coalesce(${also}, ''))) > 0`;
-    return db.rows(sql`
+    return sql`
       select id, parent_id, title, subtitle, status, is_exact
       from (
         select ${shown}, ${place} as place, ${isAlso} as is_also,
@@ -93,7 +108,7 @@ function findNamed(named: NamedTable): Find {
           select * from ${table} r where r.workspace_id = ${workspaceId} ${where}
           order by r.id desc limit ${MOST_NAMES}) r ${joined}) r
       where place is not null or is_also
-      order by is_exact desc, place nulls last, id desc limit ${MOST_OF_KIND}`);
+      order by is_exact desc, place nulls last, id desc limit ${MOST_OF_KIND}`;
   };
 }
 
@@ -157,27 +172,27 @@ export const findAutoresponders = findNamed({
 });
 
 /** People by id, whole address, beginning of the address, or words of the name, as the list of people finds them. */
-export const findPeople: Find = (db, workspaceId, { id, text, address }) => {
+export const findPeople: FindSql = (workspaceId, { id, text, address }) => {
   const conditions =
     id === null
       ? [...(address === null ? [] : [sql`s.email = ${address}`]), ...searchConditions(text)]
       : [sql`s.id = ${id}`];
-  if (conditions.length === 0) return Promise.resolve([]);
+  if (conditions.length === 0) return undefined;
   // Each branch reads all columns: a join with the ids that were found was planned as a walk over all people.
   const branches = conditions.map(
     (condition) => sql`(
       select s.id, s.email, s.status, s.first_name, s.last_name from subscribers s
       where s.workspace_id = ${workspaceId} and ${condition} limit ${MOST_PEOPLE})`,
   );
-  return db.rows(sql`
+  return sql`
     select id, null::uuid as parent_id, email as title, nullif(concat_ws(' ', first_name, last_name), '') as subtitle,
       status, coalesce(id::text = ${id} or email = ${address}, false) as is_exact
     from (${join(branches, " union ")}) found
-    order by is_exact desc, id desc limit ${MOST_OF_KIND}`);
+    order by is_exact desc, id desc limit ${MOST_OF_KIND}`;
 };
 
 /** Messages by id or Message-ID, or the newest to a whole address. Their subjects and parts of addresses have no index. */
-export const findMessagesFor: Find = (db, workspaceId, { messageId, address }) => {
+export const findMessagesFor: FindSql = (workspaceId, { messageId, address }) => {
   const columns = sql`m.id, m.localpart, m.domain, m.subject, m.status`;
   const recipient = sql`lower(m.localpart || '@' || m.domain)`;
   const places: Sql[] = [];
@@ -199,17 +214,17 @@ export const findMessagesFor: Find = (db, workspaceId, { messageId, address }) =
         order by m.id desc limit ${MOST_OF_KIND})`,
     );
   }
-  if (places.length === 0) return Promise.resolve([]);
-  return db.rows(sql`
+  if (places.length === 0) return undefined;
+  return sql`
     select id, null::uuid as parent_id, subject as title, localpart || '@' || domain as subtitle,
       case when status in ('queued', 'deferred') and id = any (${heldSql(workspaceId)}) then 'sending' else status end
         as status, is_exact
     from (select distinct * from (${join(places, " union all ")}) m) m
-    order by id desc limit ${MOST_OF_KIND}`);
+    order by id desc limit ${MOST_OF_KIND}`;
 };
 
 /** Suppression entries by id, or by the beginning of their address or domain. */
-export const findSuppressionEntries: Find = (db, workspaceId, { id, beginnings }) => {
+export const findSuppressionEntries: FindSql = (workspaceId, { id, beginnings }) => {
   const columns = sql`e.id, e.suppression_list_id, e.entry_value, e.normalized_value, e.reason`;
   const places =
     id === null
@@ -226,11 +241,11 @@ export const findSuppressionEntries: Find = (db, workspaceId, { id, beginnings }
             where e.workspace_id = ${workspaceId} and e.id = ${id} and e.suppression_list_id = any (array(
               select id from suppression_lists where workspace_id = ${workspaceId}))`,
         ];
-  if (places.length === 0) return Promise.resolve([]);
-  return db.rows(sql`
+  if (places.length === 0) return undefined;
+  return sql`
     select e.id, e.suppression_list_id as parent_id, e.entry_value as title, l.name as subtitle, e.reason as status,
       ${id === null ? sql`e.normalized_value = any (${[...beginnings]}::text[])` : sql`true`} as is_exact
     from (select distinct * from (${join(places, " union all ")}) e) e
     join suppression_lists l on l.workspace_id = ${workspaceId} and l.id = e.suppression_list_id
-    order by is_exact desc, e.normalized_value, e.id limit ${MOST_OF_KIND}`);
+    order by is_exact desc, e.normalized_value, e.id limit ${MOST_OF_KIND}`;
 };

@@ -124,13 +124,16 @@ test("messages are counted by their status now, for this workspace only", async 
 test("jobs are those that the caller may see, with their progress", async () => {
   const insert = (permission: string, processed: number) =>
     database.run(sql`
-      insert into jobs (workspace_id, id, type, status, permission, total, processed)
-      values (${workspaceId}, ${newId()}, 'import_subscribers', 'processing', ${permission}, 100, ${processed})`);
+      insert into jobs (workspace_id, id, type, status, permission, total, processed, label, file_name)
+      values (${workspaceId}, ${newId()}, 'import_subscribers', 'processing', ${permission}, 100, ${processed}, 'Fair',
+        'fair.csv')`);
   await insert("subscribers:read", 40);
   await insert("validations:read", 70);
   const some = await open("topics=jobs", { key: await service.newKey(["subscribers:read"]) });
   const { jobs } = (await some.next("jobs")).data.state;
-  expect(jobs).toMatchObject([{ status: "processing", progress: 40, processed: 40 }]);
+  expect(jobs).toMatchObject([
+    { status: "processing", progress: 40, processed: 40, label: "Fair", file_name: "fair.csv", actor: null },
+  ]);
   const all = await open("topics=jobs", { key: await service.newKey(["jobs:read"]) });
   expect((await all.next("jobs")).data.state.jobs).toHaveLength(2);
   await database.run(sql`
@@ -148,6 +151,37 @@ test("a domain's verification is seen when it changes", async () => {
   ]);
   await database.run(sql`update sending_domains set is_verified = true where id = ${body.data.id}`);
   expect((await stream.next("domains")).data.state.domains).toMatchObject([{ ...domain, is_verified: true }]);
+});
+
+test("notices are counted by severity, for each caller only those that it may see", async () => {
+  const other = await service.newWorkspace();
+  const own = await newList(database, other.workspaceId);
+  const pause = async (reason: string | null, time: Date) => {
+    const id = await newCampaign(database, other.workspaceId, own);
+    await database.run(sql`
+      update campaigns set status = 'paused', paused_at = ${time}, pause_reason = ${reason} where id = ${id}`);
+  };
+  await pause("bounce_rate", new Date("2026-01-01"));
+  const all = await open("topics=notices", { key: other.key });
+  const first = await all.next("notices");
+  expect(first.data.state).toMatchObject({ total: 1, critical: 1, warning: 0, info: 0 });
+  const { headers } = await service.newPerson(["webhooks:read"], { workspaceId: other.workspaceId });
+  const { "X-Workspace": workspace = "", ...cookie } = headers;
+  const none = await EventReader.open(`${service.url}/api/v1/events?topics=notices&workspace=${workspace}`, {
+    headers: cookie,
+  });
+  readers.push(none);
+  const nothing = { total: 0, critical: 0, warning: 0, info: 0, newest_id: null };
+  expect((await none.next("notices")).data.state).toEqual(nothing);
+  await pause(null, new Date("2026-01-02"));
+  const { data } = await all.next("notices", ({ state }) => state.total === 2, 8_000);
+  const listed = (await call("GET", "/notices", undefined, { key: other.key })).body.data.notices;
+  const newest = listed.find(({ since }: { since: string }) => since.startsWith("2026-01-02"));
+  expect(data.state).toEqual({ total: 2, critical: 1, warning: 0, info: 1, newest_id: newest.id });
+  await call("POST", `/notices/${newest.id}/dismiss`, undefined, { key: other.key });
+  const dismissed = await all.next("notices", ({ state }) => state.total === 1, 8_000);
+  expect(dismissed.data.state.newest_id).toBe(first.data.state.newest_id);
+  expect(none.events).toHaveLength(1);
 });
 
 test("a deleted campaign has no state any more", async () => {

@@ -24,7 +24,7 @@ export function streamEndpoints({ db, clock, rights, streams }: Dependencies): E
       id: "streamEvents",
       method: "GET",
       path: "/events",
-      summary: "Live states of campaigns, jobs, messages and domains, as server-sent events",
+      summary: "Live states of campaigns, jobs, messages, domains and notices, as server-sent events",
       description:
         "Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.",
       needs: "authenticated",

@@ -4,7 +4,7 @@
  *
  * An event carries the whole state of its topic, so only the newest matters: a stream gets a state when it differs from the
  * one that it got last. The id of an event names the states (by a hash) that the stream has then. A stream that continues
- * with that id, at any process, at once gets the topics whose state is another one now, and no others.
+ * with that id, at any process, at once gets the topics whose state has changed, and no others.
  */
 import { hash } from "node:crypto";
 import {
@@ -34,7 +34,7 @@ const LONGEST_ID = 1_000;
 /** The holder that limits of the whole process are counted for. */
 const ALL = "";
 
-/** Who watches. */
+/** The API key or person that watches a stream. */
 export interface Watcher {
   readonly workspaceId: WorkspaceId;
   readonly timezone: string;
@@ -157,13 +157,17 @@ export class LiveStreams {
       { limit: eventStreams, holder: ALL },
     ]);
     if ("reached" in taken) throw shareRefusal(taken.reached);
-    return new EventStream((sink, header) => {
-      const stream = this.#add(watcher, topics, sink, header ?? lastEventId);
-      sink.onEnd(() => {
-        taken.held.release();
-        this.#remove(stream);
-      });
-    });
+    const { held } = taken;
+    return new EventStream(
+      (sink, header) => {
+        const stream = this.#add(watcher, topics, sink, header ?? lastEventId);
+        sink.onEnd(() => {
+          held.release();
+          this.#remove(stream);
+        });
+      },
+      () => held.release(),
+    );
   }
 
   #add(

@@ -4,16 +4,20 @@ import { type Static, type TSchema, Type } from "typebox";
 import { listDomainStandings } from "#identity/sending-domains/store.ts";
 import { listCountsSince } from "#messages/counters/by-time-store.ts";
 import { storedStatuses } from "#messages/message/status.ts";
+import type { Notice, NoticeSeverity } from "#overview/notices/notice.ts";
+import { type GuardedNotice, maySeeNotice, readNotices } from "#overview/notices/read-notices.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { startOfDay } from "#platform/http/request/day-parameters.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { jobIdentityFields } from "#platform/jobs/job-identity.ts";
 import { jobStatuses, progressPercent } from "#platform/jobs/job-record-store.ts";
 import { visibleJobs } from "#platform/jobs/visible-jobs.ts";
 import { listWatchedJobs, WATCHED_MINUTES, type WatchedJob } from "#platform/jobs/watched-jobs-store.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { CampaignLive, liveProgress } from "#sending/campaigns/progress/describe-progress.ts";
 import { listProgress } from "#sending/campaigns/progress/store.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import type { TopicKind } from "./topics.ts";
 
 /** What a topic is about, in one workspace. */
@@ -35,6 +39,8 @@ export interface TopicSource {
 
 /** At most one message a second and topic. */
 export const TICK_MS = 1_000;
+/** Notices have more statements than other topics, and need no haste. */
+const NOTICES_MS = 5_000;
 const MOST_JOBS = 50;
 const MOST_DOMAINS = 200;
 
@@ -47,6 +53,7 @@ const JobsLive = Type.Object(
       Type.Object({
         id: Id,
         type: Type.String({ description: "The type of the job." }),
+        ...jobIdentityFields,
         status: Type.Enum([...jobStatuses], { description: "The status of the job." }),
         progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
         total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
@@ -99,11 +106,26 @@ const DomainsLive = Type.Object(
   { $id: "DomainsLive" },
 );
 
+const NoticesLive = Type.Object(
+  {
+    total: Count("Notices of GET /notices that are not dismissed."),
+    critical: Count("Those with the severity `critical`."),
+    warning: Count("Those with the severity `warning`."),
+    info: Count("Those with the severity `info`."),
+    newest_id: nullable({
+      ...Id,
+      description: "Id of the one whose cause began last; null without notices.",
+    }),
+  },
+  { $id: "NoticesLive" },
+);
+
 const stateShapes: Readonly<Record<TopicKind, TSchema>> = {
   campaign: CampaignLive,
   jobs: JobsLive,
   messages: MessagesLive,
   domains: DomainsLive,
+  notices: NoticesLive,
 };
 
 /** The data of the events, by the kind of their topic, which is the name of the event. */
@@ -123,9 +145,10 @@ export const eventShapes = Object.fromEntries(
 interface Dependencies {
   readonly db: Queryable;
   readonly clock: Clock;
+  readonly plans: Plans;
 }
 
-export function topicSources({ db, clock }: Dependencies): Readonly<Record<TopicKind, TopicSource>> {
+export function topicSources({ db, clock, plans }: Dependencies): Readonly<Record<TopicKind, TopicSource>> {
   return {
     campaign: {
       everyMs: TICK_MS,
@@ -189,7 +212,45 @@ export function topicSources({ db, clock }: Dependencies): Readonly<Record<Topic
         });
       },
     },
+    notices: {
+      everyMs: NOTICES_MS,
+      async read(subjects) {
+        const found = await readNotices({ db, plans }, workspacesOf(subjects), clock.now());
+        return subjects.map(
+          ({ workspaceId }) => found.get(workspaceId)?.notices.flatMap(countedNotice) ?? [],
+        );
+      },
+      show(state, permissions) {
+        const seen = (state as CountedNotice[]).filter((one) => maySeeNotice(one, permissions));
+        const count = (severity: NoticeSeverity) =>
+          seen.filter(({ notice }) => notice.severity === severity).length;
+        const newest = seen.reduce<CountedNotice | undefined>(
+          (last, one) => (last === undefined || one.notice.since > last.notice.since ? one : last),
+          undefined,
+        );
+        return {
+          total: seen.length,
+          critical: count("critical"),
+          warning: count("warning"),
+          info: count("info"),
+          newest_id: newest?.notice.id ?? null,
+        } satisfies Static<typeof NoticesLive>;
+      },
+    },
   };
+}
+
+/** What the topic needs of a notice, to count it for each caller. */
+interface CountedNotice {
+  readonly permission: string;
+  readonly notice: Pick<Notice, "id" | "kind" | "severity"> & { readonly since: number };
+}
+
+function countedNotice({ permission, notice }: GuardedNotice): CountedNotice[] {
+  const { id, kind, severity, since, dismissed_at } = notice;
+  return dismissed_at === null
+    ? [{ permission, notice: { id, kind, severity, since: since?.getTime() ?? 0 } }]
+    : [];
 }
 
 const workspacesOf = (subjects: readonly Subject[]) => subjects.map(({ workspaceId }) => workspaceId);

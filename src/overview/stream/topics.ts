@@ -11,7 +11,7 @@ import { isUuid } from "#platform/ids.ts";
 import { jobs, visibleJobs } from "#platform/jobs/visible-jobs.ts";
 import { campaigns as campaignsResource } from "#sending/campaigns/campaign.ts";
 
-export const topicKinds = ["campaign", "jobs", "messages", "domains"] as const;
+export const topicKinds = ["campaign", "jobs", "messages", "domains", "notices"] as const;
 export type TopicKind = (typeof topicKinds)[number];
 
 export const MOST_TOPICS = 20;
@@ -24,7 +24,7 @@ export interface Topic {
   readonly id: string | null;
 }
 
-const resourceOf: Readonly<Record<Exclude<TopicKind, "jobs">, Resource>> = {
+const resourceOf: Readonly<Record<Exclude<TopicKind, "jobs" | "notices">, Resource>> = {
   campaign: campaignsResource,
   messages: reports,
   domains: sendingDomains,
@@ -46,6 +46,8 @@ export class TopicRights {
       const seesAny = visible === null || this.#jobPermissions.some((one) => visible.includes(one));
       return seesAny ? undefined : permissionOf(need(jobs, "read"));
     }
+    // As GET /notices: each caller sees the notices about what it may read.
+    if (kind === "notices") return undefined;
     return missingPermissions(permissions, [permissionOf(need(resourceOf[kind], "read"))])[0];
   }
 
@@ -69,7 +71,7 @@ const hint = `topics is a list of ${topicKinds.filter((kind) => kind !== "campai
 export const topicsField: QueryField<readonly Topic[]> = {
   schema: Type.String({
     maxLength: 1_000,
-    description: `What to watch, separated by commas: \`campaign:<id>\`, \`jobs\`, \`messages\`, \`domains\`. Required; at most ${MOST_TOPICS}.`,
+    description: `What to watch, separated by commas: \`campaign:<id>\`, \`jobs\`, \`messages\`, \`domains\`, \`notices\`. Required; at most ${MOST_TOPICS}.`,
     examples: ["campaign:019a0000-0000-7000-8000-000000000000,jobs"],
   }),
   read(text, name) {

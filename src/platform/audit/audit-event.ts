@@ -33,5 +33,12 @@ export interface AuditEvent {
   readonly requestId: string | null;
 }
 
+const LONGEST_AGENT = 300;
+
+/** The User-Agent of a client, as an event keeps it. */
+export function auditedAgent(agent: string): string {
+  return agent.slice(0, LONGEST_AGENT).replaceAll("\0", "").toWellFormed();
+}
+
 /** Writes the event in the transaction of the change. */
 export type InsertAuditEvent = (db: Queryable, event: AuditEvent) => Promise<void>;

@@ -6,7 +6,7 @@ const MOST_FIELDS = 40;
 const LONGEST_VALUE = 500;
 
 const secretName =
-  /pass(?:word|phrase)|secret|token|private|credential|authorization|recovery|otp|(?:^|_)key$|^code$/i;
+  /pass(?:word|phrase)|secret|token|private|credential|authorization|recovery|otp|challenge|passkey|(?:^|_)key$|^code$/i;
 /** Contents of mails, and addresses of recipients. */
 const contentNames = new Set([
   "html",

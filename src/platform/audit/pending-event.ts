@@ -4,13 +4,15 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { AuditActor, AuditEvent, InsertAuditEvent } from "./audit-event.ts";
+import type { AuditActor, AuditEvent, FieldChange, InsertAuditEvent } from "./audit-event.ts";
 
 /** What a handler knows better than the request says. */
 export interface AuditDetails {
   readonly actor?: AuditActor;
   readonly workspaceId?: string;
-  readonly resource?: { readonly id: string | null; readonly name: string | null };
+  readonly resource?: { readonly kind?: string; readonly id: string | null; readonly name: string | null };
+  /** In place of those that the body of the request shows. */
+  readonly changes?: readonly FieldChange[];
 }
 
 const running = new AsyncLocalStorage<PendingEvent>();
@@ -56,8 +58,8 @@ export class PendingEvent {
 
   eventWith(result: unknown): AuditEvent {
     const event = this.#eventOf(result);
-    const { actor = event.actor, workspaceId = event.workspaceId, resource } = this.#details;
-    return { ...event, actor, workspaceId, resource: { ...event.resource, ...resource } };
+    const { resource, ...details } = this.#details;
+    return { ...event, ...details, resource: { ...event.resource, ...resource } };
   }
 
   /** The transaction has ended. */
@@ -76,4 +78,9 @@ export class PendingEvent {
 /** Called by a handler, before or in its transaction, for what the request does not say: who a visitor is. */
 export function describeAudit(details: AuditDetails): void {
   PendingEvent.current()?.describe(details);
+}
+
+/** Called by a handler before it writes something although it will refuse: a mail about failed sign-ins is no success. */
+export function dropAudit(): void {
+  PendingEvent.current()?.close();
 }

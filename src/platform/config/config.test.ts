@@ -79,3 +79,49 @@ test("a certificate without its key, or a key alone, is refused", () => {
     );
   }
 });
+
+describe("single sign-on", () => {
+  const provider = { OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "posthaste" };
+
+  test.each([
+    "https://login.example.com/realms/acme",
+    "http://127.0.0.1:9000",
+    "http://localhost",
+    "http://[::1]:9000",
+  ])("takes the issuer %s", (OIDC_ISSUER) => {
+    expect(readConfig({ ...provider, OIDC_ISSUER }).OIDC_ISSUER).toEqual(new URL(OIDC_ISSUER));
+  });
+
+  test.each([
+    "http://login.example.com",
+    "http://127.0.0.1.example.com",
+    "http://localhost.example.com",
+    "http://10.0.0.1",
+    "ftp://login.example.com",
+    "login.example.com",
+    "https://user@login.example.com",
+    "https://login.example.com/?tenant=1",
+  ])("refuses the issuer %s", (OIDC_ISSUER) => {
+    expect(() => readConfig({ ...provider, OIDC_ISSUER })).toThrow("OIDC_ISSUER must be a URL");
+  });
+
+  test.each([
+    [{ OIDC_CLIENT_ID: "" }, "OIDC_ISSUER and OIDC_CLIENT_ID must be set together"],
+    [{ OIDC_CREATE_USERS: "true" }, "OIDC_DEFAULT_ROLE or OIDC_ROLE_CLAIM must be set"],
+    [{ OIDC_ROLE_CLAIM: "groups" }, "OIDC_ROLE_CLAIM and OIDC_ROLES must be set together"],
+    [{ OIDC_DEFAULT_ROLE: "owner" }, "OIDC_DEFAULT_ROLE must be one of admin, "],
+    [{ OIDC_ROLE_CLAIM: "groups", OIDC_ROLES: "staff=owner" }, "OIDC_ROLES must be pairs"],
+    [{ OIDC_ROLE_CLAIM: "groups", OIDC_ROLES: "=admin" }, "OIDC_ROLES must be pairs"],
+    [{ OIDC_ALLOWED_DOMAINS: "@example.com" }, "OIDC_ALLOWED_DOMAINS must be domains"],
+  ])("refuses %j", (change, fault) => {
+    expect(() => readConfig({ ...provider, ...change })).toThrow(fault);
+  });
+
+  test("reads groups that contain an equals sign", () => {
+    const OIDC_ROLES = "cn=mail=admin, marketing = marketer";
+    expect(readConfig({ ...provider, OIDC_ROLE_CLAIM: "groups", OIDC_ROLES }).OIDC_ROLES).toEqual([
+      ["cn=mail", "admin"],
+      ["marketing", "marketer"],
+    ]);
+  });
+});

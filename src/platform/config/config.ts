@@ -47,6 +47,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (faults.length === 0 && (read.STRIPE_SECRET_KEY === null) !== (read.STRIPE_WEBHOOK_SECRET === null)) {
     faults.push("STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be set together");
   }
+  if (faults.length === 0) faults.push(...singleSignOnFaults(read));
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   const mailHostname = read.MAIL_HOSTNAME ?? machineName();
   const platformSender = read.PLATFORM_FROM ?? `posthaste@${mailHostname}`;
@@ -61,6 +62,28 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     DEFAULT_SENDER: read.PLATFORM_FROM ?? (read.MAIL_MODE === "capture" ? platformSender : null),
     PRIVATE_NAME: read.MAIL_HOSTNAME === null && !isPublicName(mailHostname) ? mailHostname : null,
   };
+}
+
+/** Settings of single sign-on that do not fit together. */
+function singleSignOnFaults({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: clientId,
+  OIDC_CREATE_USERS: createsUsers,
+  OIDC_DEFAULT_ROLE: defaultRole,
+  OIDC_ROLE_CLAIM: claim,
+  OIDC_ROLES: roles,
+}: SettingValues): string[] {
+  const faults: string[] = [];
+  if ((issuer === null) !== (clientId === null)) {
+    faults.push("OIDC_ISSUER and OIDC_CLIENT_ID must be set together");
+  }
+  if ((claim === null) !== (roles.length === 0)) {
+    faults.push("OIDC_ROLE_CLAIM and OIDC_ROLES must be set together");
+  }
+  if (createsUsers && defaultRole === null && claim === null) {
+    faults.push("OIDC_DEFAULT_ROLE or OIDC_ROLE_CLAIM must be set when OIDC_CREATE_USERS is true");
+  }
+  return faults;
 }
 
 /** Whether the name is below a public suffix of the ICANN section of the list. */

@@ -119,6 +119,52 @@ export const optionalUrl =
     return new URL(value);
   };
 
+/** The issuer of an OpenID provider: without HTTPS, its answers could be forged on the way. */
+export const optionalIssuer: Reader<URL | null> = (value) => {
+  if (value === "") return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isOfThisMachine = url !== null && isLoopbackHost(url.hostname);
+  if (url === null || !(url.protocol === "https:" || (url.protocol === "http:" && isOfThisMachine))) {
+    throw new ConfigError("must be a URL beginning with https://; http:// is allowed for this machine only");
+  }
+  if (url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new ConfigError("must be a URL without user name, query and fragment");
+  }
+  return url;
+};
+
+/** Whether the `hostname` of a URL is this machine: localhost or a loopback address, which URLs have in its normal form. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+export const domainNames: Reader<readonly string[]> = (value) => {
+  const domains = list(value).map((domain) => domain.toLowerCase());
+  const wrong = domains.find((domain) => !HOST_NAME.test(domain));
+  if (wrong !== undefined)
+    throw new ConfigError(`must be domains such as example.com, but "${wrong}" is none`);
+  return domains;
+};
+
+/** Owners are made by the command line and by other owners. */
+const GIVEN_ROLES = ["admin", "marketer", "editor", "developer", "support", "analyst", "billing"] as const;
+const givenRole = oneOf(...GIVEN_ROLES);
+export const optionalRole: Reader<(typeof GIVEN_ROLES)[number] | null> = (value) =>
+  value === "" ? null : givenRole(value);
+
+/** `group=role,group=role`; a group may contain "=". */
+export const rolesOfGroups: Reader<readonly (readonly [group: string, role: string])[]> = (value) =>
+  list(value).map((pair) => {
+    const end = pair.lastIndexOf("=");
+    const [group, role] = [pair.slice(0, Math.max(0, end)).trim(), pair.slice(end + 1).trim()];
+    if (group === "" || !GIVEN_ROLES.some((known) => known === role)) {
+      throw new ConfigError(
+        `must be pairs such as marketing=marketer, with one of the roles ${GIVEN_ROLES.join(", ")}`,
+      );
+    }
+    return [group, role];
+  });
+
 export const optionalCountry: Reader<CountryCode | null> = (value) => {
   if (value === "") return null;
   if (!isSupportedCountry(value)) throw new ConfigError("must be a country of two letters such as DE");

@@ -6,6 +6,7 @@ import {
   accessToken,
   bareAddress,
   bootstrapKey,
+  domainNames,
   domainsFile,
   flag,
   integer,
@@ -16,7 +17,9 @@ import {
   optionalCountry,
   optionalDays,
   optionalHostName,
+  optionalIssuer,
   optionalPort,
+  optionalRole,
   optionalServer,
   optionalText,
   optionalUrl,
@@ -24,6 +27,7 @@ import {
   port,
   rateLimit,
   remotePort,
+  rolesOfGroups,
   secretKeys,
   servers,
   setting,
@@ -144,6 +148,18 @@ export const settings = {
     default: "false",
     read: flag,
     about: "Send webhooks to receivers on private or loopback addresses.",
+  }),
+  ALLOW_PRIVATE_LINKS: setting({
+    default: "false",
+    read: flag,
+    about:
+      "Checks of mail also ask for links and images on private or loopback addresses, and on any port (docs/campaigns.md).",
+  }),
+  SPAMD_URL: setting({
+    default: "",
+    read: optionalUrl("spamd:"),
+    about:
+      "spamd of SpamAssassin whose score checks of mail show: spamd://host:783 (docs/campaigns.md). Empty: no score.",
   }),
   DNS_SERVERS: setting({
     default: "",
@@ -342,6 +358,64 @@ export const settings = {
     read: oneOf("on", "off"),
     about:
       "Whether people sign in with passwords. off: only with passkeys and single sign-on (docs/sign-in.md).",
+  }),
+  OIDC_ISSUER: setting({
+    default: "",
+    read: optionalIssuer,
+    about:
+      "Issuer of the OpenID provider for single sign-on, such as https://login.example.com/realms/acme (docs/sign-in.md#single-sign-on). Empty: no single sign-on.",
+  }),
+  OIDC_CLIENT_ID: setting({
+    default: "",
+    read: optionalText,
+    about: "Id of the client that is registered at the OpenID provider for this service.",
+  }),
+  OIDC_CLIENT_SECRET: setting({
+    default: "",
+    read: optionalText,
+    about: "Secret of that client. Empty: a public client, which the provider must allow.",
+    secret: true,
+  }),
+  OIDC_NAME: setting({
+    default: "Single sign-on",
+    read: text,
+    about: "Name of the OpenID provider on the button of the sign-in page.",
+  }),
+  OIDC_TRUST_EMAILS: setting({
+    default: "false",
+    read: flag,
+    about:
+      "Whether addresses count as verified although the OpenID provider does not say so with email_verified, as Entra ID. Only for a provider at which people cannot choose their address.",
+  }),
+  OIDC_ALLOWED_DOMAINS: setting({
+    default: "",
+    read: domainNames,
+    about:
+      "Domains of verified addresses with which people may sign in by single sign-on, comma-separated. Empty: all.",
+  }),
+  OIDC_CREATE_USERS: setting({
+    default: "false",
+    read: flag,
+    about:
+      "Whether people without an account get one at their first single sign-on, as members of the first workspace. false: an operator or an invitation comes first.",
+  }),
+  OIDC_DEFAULT_ROLE: setting({
+    default: "",
+    read: optionalRole,
+    about:
+      "Built-in role of created people whose OIDC_ROLE_CLAIM gives none, such as analyst. Empty: they get no account.",
+  }),
+  OIDC_ROLE_CLAIM: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "Claim with the groups of a person, such as groups or realm_access.roles, for the role of created people. Empty: OIDC_DEFAULT_ROLE.",
+  }),
+  OIDC_ROLES: setting({
+    default: "",
+    read: rolesOfGroups,
+    about:
+      "Built-in roles of the groups in OIDC_ROLE_CLAIM: mail-admins=admin,marketing=marketer. The first group that a person has counts.",
   }),
   LANES_FILE: setting({
     default: "",

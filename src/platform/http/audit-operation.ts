@@ -2,7 +2,12 @@
  * The audit hook: every operation that is not a GET runs with a pending event, which is written in the transaction of its
  * change. Operations that send or only read say so in their declaration (`Operation.unaudited`).
  */
-import type { AuditActor, AuditEvent, InsertAuditEvent } from "#platform/audit/audit-event.ts";
+import {
+  type AuditActor,
+  type AuditEvent,
+  auditedAgent,
+  type InsertAuditEvent,
+} from "#platform/audit/audit-event.ts";
 import { changedFields, displayNameOf, idIn, isFields } from "#platform/audit/changed-fields.ts";
 import { PendingEvent } from "#platform/audit/pending-event.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -14,13 +19,13 @@ import { MINUTE_MS } from "#platform/time-units.ts";
 import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
 import { networkOf } from "./auth/source-network.ts";
 import type { Client, Endpoint } from "./endpoint.ts";
+import type { QueryFields } from "./request/query.ts";
 
 /** A refusal is written once in this time for each caller, operation and code. */
 const REFUSAL_MS = 10 * MINUTE_MS;
 const MOST_REFUSALS = 10_000;
 /** Refusals of all callers that a process writes in a minute. */
 const MOST_REFUSALS_A_MINUTE = 100;
-const LONGEST_AGENT = 300;
 
 /** What the hook reads of a request. */
 export interface AuditedRequest {
@@ -57,7 +62,7 @@ export class AuditHook {
 
   /**
    * Runs the handler with its pending event, which is written before the answer at the latest.
-   * @param isDone whether the result is a change; a dry run is none
+   * @param isDone whether the result is a change; that of a dry run is not
    */
   async run(
     endpoint: Endpoint,
@@ -80,24 +85,28 @@ export class AuditHook {
       }
       return result;
     } catch (fault) {
-      this.noteRefusal(endpoint, request, fault);
+      this.noteRefusal(endpoint, request, fault, pending);
       throw fault;
     } finally {
       pending.close();
     }
   }
 
-  /** Writes a refusal for lack of rights, or a failed sign-in, outside of the request. A flood is written in part. */
-  noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown): void {
+  /**
+   * Writes a refusal for lack of rights, or a failed sign-in, outside of the request. A flood is written in part.
+   * @param pending the event of a handler that has begun: it may have named the resource
+   */
+  noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown, pending?: PendingEvent): void {
     if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
     const { actor } = request.caller;
-    const who = actor === null ? networkOf(request.client.ip) : actor.id;
-    const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? "";
-    if (!this.#mayWrite(`${workspaceId} ${who} ${endpoint.id} ${fault.code}`)) return;
+    const source = actor === null ? networkOf(request.client.ip) : actor.id;
+    // Never the workspace that the path names: the caller has no rights there, and its members would see an act of an unknown person.
+    const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? null;
+    if (!this.#mayWrite(`${workspaceId ?? ""} ${source} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
-    const event = eventOf(endpoint, request, undefined, undefined);
-    insert(database, { ...event, result: "refused", code: fault.code, changes: [] }).catch((err: unknown) =>
-      log.warn({ err }, "refusal could not be written to the audit log"),
+    const event = pending?.eventWith(undefined) ?? eventOf(endpoint, request, undefined, undefined);
+    insert(database, { ...event, workspaceId, result: "refused", code: fault.code, changes: [] }).catch(
+      (err: unknown) => log.warn({ err }, "refusal could not be written to the audit log"),
     );
   }
 
@@ -115,7 +124,8 @@ export class AuditHook {
   async #before(endpoint: Endpoint, request: AuditedRequest): Promise<unknown> {
     const get = this.#getOf(endpoint);
     if (get === undefined) return undefined;
-    const input = { ...request, query: queryDefaults(get), cookies: undefined, idempotency: undefined };
+    const query = { ...queryDefaults(get.query), ...get.auditQuery };
+    const input = { ...request, query, cookies: undefined, idempotency: undefined };
     try {
       return await get.handle(input as never);
     } catch (fault) {
@@ -125,21 +135,29 @@ export class AuditHook {
     }
   }
 
-  #getOf({ method, path, status }: Endpoint): Endpoint | undefined {
-    if (status === 201) return undefined;
+  #getOf(endpoint: Endpoint): Endpoint | undefined {
+    const { method, path, status } = endpoint;
+    // The event of such a deletion has neither values nor a name.
+    if (status === 201 || (isDeletion(endpoint) && isPersonal(endpoint))) return undefined;
     const own = this.#gets.get(path) ?? this.#gets.get(path.slice(0, path.lastIndexOf("}") + 1));
     const get = method === "POST" && own?.path === path ? undefined : own;
     return get?.mayTakeLong === undefined && get?.isContinued === undefined ? get : undefined;
   }
 }
 
-/** The defaults, without contents where the operation can leave them out: events do not have them. */
-function queryDefaults({ query = {} }: Endpoint): Record<string, unknown> {
-  const parts = Object.entries(query).map(([name, field]) => [
-    name,
-    field.read(name === "without" ? "content" : undefined, name),
-  ]);
-  return Object.fromEntries(parts);
+function queryDefaults(query: QueryFields = {}): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, field]) => [name, field.read(undefined, name)]),
+  );
+}
+
+function isDeletion({ method, path }: Endpoint): boolean {
+  return method === "DELETE" && path.endsWith("}");
+}
+
+/** Whether it changes data about recipients. */
+function isPersonal({ needs }: Endpoint): boolean {
+  return typeof needs !== "string" && needs.resource.isPersonal === true;
 }
 
 /** Lack of rights; for visitors, who have none, a sign-in that failed. */
@@ -154,14 +172,13 @@ function eventOf(
   before: unknown,
   result: unknown,
 ): AuditEvent {
-  const { needs, path, method, status } = endpoint;
+  const { path, status } = endpoint;
   const kind = resourceKindOf(endpoint);
-  const isPersonal = typeof needs !== "string" && needs.resource.isPersonal === true;
+  const hidesValues = isPersonal(endpoint);
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => params[name]);
   const created = idIn(result);
   const asked = isFields(body) ? body : {};
   const after = isFields(result) ? result : {};
-  const isDeletion = method === "DELETE" && path.endsWith("}");
   const [, workspaceParameter] = /(?:^|\/)workspaces\/\{(\w+)\}/.exec(path) ?? [];
   const workspaceId =
     workspaceCaller(caller)?.workspaceId ??
@@ -173,13 +190,15 @@ function eventOf(
     resource: {
       kind,
       id: (status === 201 ? created : (ids.at(-1) ?? created)) ?? null,
-      name: isPersonal ? null : displayNameOf(before, result, body),
+      name: hidesValues ? null : displayNameOf(before, result, body),
     },
     result: "done",
     code: null,
-    changes: isDeletion ? [] : changedFields(isFields(before) ? before : undefined, asked, after, isPersonal),
+    changes: isDeletion(endpoint)
+      ? []
+      : changedFields(isFields(before) ? before : undefined, asked, after, hidesValues),
     ip: client.ip,
-    agent: client.agent.slice(0, LONGEST_AGENT).replaceAll("\0", "").toWellFormed(),
+    agent: auditedAgent(client.agent),
     requestId,
   };
 }

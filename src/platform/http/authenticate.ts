@@ -196,8 +196,16 @@ export function authorize(endpoint: Endpoint, caller: Caller | SignedIn | Visito
   const { needs } = endpoint;
   if (needs === "signed in" || needs === "operator") requirePerson(caller, needs);
   else if (needs !== "public") requireRights(endpoint, caller as Caller);
-  if (!endpoint.confirmed || caller.actor?.kind !== "person") return;
-  if (now.getTime() - caller.actor.confirmedAt.getTime() > CONFIRMED_MS) {
+  if (endpoint.confirmed && caller.actor !== null) requireConfirmed(caller.actor, now);
+}
+
+/**
+ * For an operation that cannot be undone: a person must have confirmed who they are recently. API keys need not.
+ * @throws ApiError REAUTHENTICATION_REQUIRED
+ */
+export function requireConfirmed(actor: Caller["actor"], now: Date): void {
+  if (actor.kind !== "person") return;
+  if (now.getTime() - actor.confirmedAt.getTime() > CONFIRMED_MS) {
     throw new ApiError("REAUTHENTICATION_REQUIRED");
   }
 }

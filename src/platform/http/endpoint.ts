@@ -67,11 +67,11 @@ export interface Client {
   readonly agent: string;
 }
 
-export interface EndpointRequest<Params, Query, Body, Who = Caller> {
+export interface EndpointRequest<Params, Query, Body, CallerKind = Caller> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly caller: Who;
+  readonly caller: CallerKind;
   readonly client: Client;
   readonly cookies: CookieJar;
   readonly requestId: string;
@@ -121,6 +121,11 @@ interface Operation<
   /** A person must have confirmed who they are within the last ten minutes (`reauthenticate`). Keys need not. */
   readonly confirmed?: true;
   readonly query?: Query;
+  /**
+   * Query parameters with which the audit log reads the resource before a change, instead of their defaults: contents, for
+   * example, are not in the log.
+   */
+  readonly auditQuery?: Partial<QueryValues<Query>>;
   /** JSON; a multipart form if one of its fields is a file (uploads.ts). */
   readonly body?: Body;
   /**
@@ -143,10 +148,11 @@ interface Operation<
   /** Largest body, or file in a form, in bytes; default: BODY_LIMIT. */
   readonly bodyLimit?: number;
   /**
-   * Why a response may take more than a few seconds: much data is read or stored ("reading"), or other servers, such as
-   * name servers, are queried ("asking others"). By default a request fails with 503 after a few seconds.
+   * Why a response may take more than a few seconds: much data is read or stored ("reading"), other servers, such as name
+   * servers, are queried ("asking others"), or a worker thread with deadlines of its own does the work ("working aside"). By
+   * default a request fails with 503 after a few seconds.
    */
-  readonly mayTakeLong?: "reading" | "asking others";
+  readonly mayTakeLong?: "reading" | "asking others" | "working aside";
   /** Error codes of the handler, in addition to those that follow from the declaration (endpoint-error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** Why calls are not in the audit log, although the method is not GET: they only read, or are in a log of their own. */

@@ -53,6 +53,22 @@ export const parameters = {
       "The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins.",
     schema: { type: "string", maxLength: 1_000, examples: ['"7"'] },
   },
+  Workspace: {
+    name: "X-Workspace",
+    in: "header",
+    required: false,
+    description:
+      "With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read.",
+    schema: { type: "string", format: "uuid" },
+  },
+  WorkspaceInQuery: {
+    name: "workspace",
+    in: "query",
+    required: false,
+    description:
+      "With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header.",
+    schema: { type: "string", format: "uuid" },
+  },
   LastEventId: {
     name: "Last-Event-ID",
     in: "header",
@@ -92,7 +108,7 @@ const failure = {
     },
     required_scopes: {
       type: "array",
-      description: "With INSUFFICIENT_SCOPE: the permissions that the key lacks.",
+      description: "With INSUFFICIENT_SCOPE: the permissions that the key, or the role of the person, lacks.",
       items: { type: "string" },
     },
     current: {
@@ -175,7 +191,7 @@ export class Components {
     return use === undefined ? reference : { ...reference, description: use };
   }
 
-  /** A reference to the error response with these codes. @param status another one than the error table has */
+  /** A reference to the error response with these codes. @param status replaces that of the error table */
   refusal(codes: readonly ErrorCode[], status?: number): Json {
     const other = status === undefined ? undefined : otherStatuses[status];
     const name = [...codes, ...(other ? [status] : [])].join(other ? "_" : "_or_");

@@ -1,11 +1,19 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import { invalid } from "#platform/errors.ts";
 import { Id } from "#platform/shapes.ts";
 import { type Endpoint, endpoint, need, type Resource } from "./endpoint.ts";
 import { openApiDocument } from "./openapi.ts";
-import { choiceField, pageFields } from "./request/query.ts";
+import { choiceField, pageFields, type QueryField } from "./request/query.ts";
 import { FileAnswer, fileShape } from "./response/file-answer.ts";
 
+const requiredTerm: QueryField<string> = {
+  schema: Type.String({ description: "What to look for." }),
+  read(text) {
+    if (text === undefined) throw invalid({ field: "term", message: "term is required" });
+    return text;
+  },
+};
 const things: Resource = { name: "things", label: "Things", group: "Group" };
 const Colour = Type.Object({ name: Type.String() }, { $id: "Colour" });
 const Thing = Type.Object({ id: Id, colours: Type.Array(Colour) }, { $id: "Thing" });
@@ -56,6 +64,39 @@ const anybody = endpoint({
   handle: async () => [],
 });
 
+const findThing = endpoint({
+  id: "findThing",
+  method: "GET",
+  path: "/find",
+  summary: "Find",
+  needs: need(things, "read"),
+  query: { term: requiredTerm, state: choiceField(["new", "old"], "Only in this state.") },
+  answer: Thing,
+  message: "Thing",
+  handle: async () => ({ id: "", colours: [] }),
+});
+const changeMe = endpoint({
+  id: "changeMe",
+  method: "PUT",
+  path: "/me",
+  summary: "Change me",
+  needs: "signed in",
+  body: ThingInput,
+  answer: Thing,
+  message: "Changed",
+  handle: async () => ({ id: "", colours: [] }),
+});
+const open = endpoint({
+  id: "openDoor",
+  method: "POST",
+  path: "/door",
+  summary: "Open",
+  needs: "public",
+  answer: Thing,
+  message: "Open",
+  handle: async () => ({ id: "", colours: [] }),
+});
+
 const documentOf = (...endpoints: Endpoint[]) =>
   JSON.parse(JSON.stringify(openApiDocument(endpoints, { version: "1.2.3" })));
 const document = documentOf(listThings, createThing, exportThing, anybody);
@@ -101,16 +142,67 @@ describe("openapi.json", () => {
     });
     expect(page).toMatchObject({ name: "page", schema: { type: "integer", default: 1 } });
     expect(limit).toMatchObject({ name: "limit", schema: { maximum: 200, default: 50 } });
-    expect(document.paths["/things/{id}/export"].get.parameters).toEqual([
-      {
-        name: "id",
-        in: "path",
-        required: true,
-        description: "Id of the thing, a UUID.",
-        schema: { type: "string", format: "uuid" },
-      },
+    expect(document.paths["/things/{id}/export"].get.parameters[0]).toEqual({
+      name: "id",
+      in: "path",
+      required: true,
+      description: "Id of the thing, a UUID.",
+      schema: { type: "string", format: "uuid" },
+    });
+    expect(document.paths["/things"].post.parameters).toEqual([
+      ref("parameters", "Workspace"),
+      ref("parameters", "IdempotencyKey"),
     ]);
-    expect(document.paths["/things"].post.parameters).toEqual([ref("parameters", "IdempotencyKey")]);
+  });
+
+  it("requires the query parameters without which a request is refused", () => {
+    const { parameters } = documentOf(findThing).paths["/find"].get;
+    const required = parameters.filter((one: { in?: string }) => one.in === "query");
+    expect(required).toMatchObject([
+      { name: "term", required: true },
+      { name: "state", required: false },
+    ]);
+  });
+
+  it("takes a key, or a session with its workspace; by people, a session alone", () => {
+    const every = documentOf(listThings, exportThing, changeMe, open);
+    expect(every.security).toEqual([{ apiKey: [] }, { session: [] }, { sessionOverHttp: [] }]);
+    expect(every.components.securitySchemes).toMatchObject({
+      session: { in: "cookie", name: "__Host-posthaste" },
+      sessionOverHttp: { in: "cookie", name: "posthaste" },
+    });
+    const named = (operation: { parameters: { $ref?: string }[] }) =>
+      operation.parameters.flatMap(({ $ref }) => $ref?.split("/").at(-1) ?? []);
+    expect(named(every.paths["/things"].get)).toEqual(["Workspace"]);
+    expect(named(every.paths["/things/{id}/export"].get)).toEqual(["WorkspaceInQuery", "Workspace"]);
+    expect(named(every.paths["/me"].put)).toEqual([]);
+    expect(every.paths["/me"].put.security).toEqual([{ session: [] }, { sessionOverHttp: [] }]);
+    expect(every.paths["/door"].post.security).toEqual([]);
+  });
+
+  it("has samples that authenticate as their operation demands", () => {
+    const example = { ids: [], query: "?term=red" };
+    const examples = { findThing: example, changeMe: { ids: [], body: {} }, openDoor: { ids: [] } };
+    const { paths } = JSON.parse(
+      JSON.stringify(openApiDocument([findThing, changeMe, open], { version: "1", examples })),
+    );
+    const sampleOf = (operation: { "x-codeSamples": [{ source: string }] }) =>
+      operation["x-codeSamples"][0].source.split(" \\\n  ");
+    expect(sampleOf(paths["/find"].get)).toEqual([
+      "curl 'https://mail.example.com/api/v1/find?term=red'",
+      '-H "X-API-Key: $POSTHASTE_API_KEY"',
+    ]);
+    expect(sampleOf(paths["/me"].put)).toEqual([
+      "curl -X PUT 'https://mail.example.com/api/v1/me'",
+      "-b cookies -c cookies",
+      '-H "Sec-Fetch-Site: same-origin"',
+      '-H "Content-Type: application/json"',
+      "-d '{}'",
+    ]);
+    expect(sampleOf(paths["/door"].post)).toEqual([
+      "curl -X POST 'https://mail.example.com/api/v1/door'",
+      "-b cookies -c cookies",
+    ]);
   });
 
   it("answers with the envelope, under the declared status, or with a file", () => {

@@ -5,12 +5,13 @@
 import type { TSchema } from "typebox";
 import { errorTable } from "#platform/errors.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
-import { SESSION_COOKIE } from "./auth/session-cookie.ts";
+import { SESSION_COOKIE, secureNameOf } from "./auth/session-cookie.ts";
 import { curlSample, type RecordedExample, type RecordedExamples, SAMPLE_HOST } from "./code-sample.ts";
 import { BODY_LIMIT, type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./endpoint-error-codes.ts";
 import { Components, headers, headersNamed, type Json, parameters, refTo } from "./openapi-components.ts";
 import { EVENTS_TAG, eventHeaders, webhooksOf } from "./openapi-events.ts";
+import { isRequired } from "./request/query.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { EVENT_STREAM, eventsOfStream } from "./response/event-stream.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
@@ -31,6 +32,7 @@ export function openApiDocument(
   { version, examples = {}, events = {}, areas = [] }: DocumentParts,
 ): Json {
   const components = new Components();
+  const hasEvents = Object.keys(events).length > 0;
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] ??= {};
@@ -52,11 +54,11 @@ export function openApiDocument(
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: API_PREFIX, description: "This service" }],
-    security: [{ apiKey: [] }, { session: [] }],
-    tags: tagsOf(endpoints, Object.keys(events).length > 0),
-    "x-tagGroups": tagGroups(endpoints, areas, Object.keys(events).length > 0),
+    security: [{ apiKey: [] }, ...sessions],
+    tags: tagsOf(endpoints, hasEvents),
+    "x-tagGroups": tagGroups(endpoints, areas, hasEvents),
     paths,
-    ...(Object.keys(events).length > 0 && { webhooks: webhooksOf(events, components) }),
+    ...(hasEvents && { webhooks: webhooksOf(events, components) }),
     components: {
       securitySchemes: {
         apiKey: {
@@ -68,11 +70,19 @@ export function openApiDocument(
         session: {
           type: "apiKey",
           in: "cookie",
+          name: secureNameOf(SESSION_COOKIE),
+          description:
+            "The session of a person who has signed in, over HTTPS. A change also needs `Sec-Fetch-Site: same-origin` or the `Origin` of the service, which browsers send.",
+        },
+        sessionOverHttp: {
+          type: "apiKey",
+          in: "cookie",
           name: SESSION_COOKIE,
-          description: "The session of a person who has signed in, for the service's own pages.",
+          description:
+            "The same over HTTP, as on the machine of a developer, where browsers accept no `__Host-` cookie.",
         },
       },
-      parameters: { ...parameters, ...(Object.keys(events).length > 0 && eventHeaders) },
+      parameters: { ...parameters, ...(hasEvents && eventHeaders) },
       headers,
       responses: components.responses,
       schemas: components.schemas,
@@ -80,8 +90,11 @@ export function openApiDocument(
   };
 }
 
+/** Either cookie; which one follows from the address of the service. */
+const sessions = [{ session: [] }, { sessionOverHttp: [] }];
+
 const introduction = `Every response is \`{ success: true, data, message }\` (with \`warnings\` if fields of the request were ignored) or \`{ success: false, error, code }\`.
-Send the API key of a workspace in \`X-API-Key\`. The permission that an operation requires is its \`x-permission\`.
+Send the API key of a workspace in \`X-API-Key\`, or the cookie of a session and the id of the workspace in \`X-Workspace\`. The permission that an operation requires is its \`x-permission\`.
 Times are ISO 8601 in UTC, ids are UUIDs (in any case in requests), lists are newest first. Every response has \`X-Request-Id\`.`;
 
 const nextCursor = {
@@ -98,19 +111,18 @@ interface Surroundings {
 }
 
 function operation(endpoint: Endpoint, { tag, components, example }: Surroundings): Json {
-  const { needs, summary, path } = endpoint;
-  const permission = typeof needs === "string" ? needs : permissionOf(needs);
+  const { id: operationId, needs, summary, path, body } = endpoint;
   const file = fileFieldOf(endpoint.body);
   const isForm = file !== undefined;
   return {
-    operationId: endpoint.id,
-    summary: endpoint.summary,
+    operationId,
+    summary,
     description: descriptionOf(endpoint),
     tags: [tag],
-    "x-permission": permission,
+    "x-permission": typeof needs === "string" ? needs : permissionOf(needs),
     ...securityOf(needs),
     parameters: parametersOf(endpoint, components, example),
-    ...(endpoint.body && {
+    ...(body && {
       requestBody: {
         required: !endpoint.bodyMayBeAbsent,
         description: isForm ? "A form with one file." : "A JSON object.",
@@ -141,6 +153,7 @@ function descriptionOf({ description, summary, mayTakeLong, bodyLimit, needs }: 
     bodyLimit !== undefined &&
       `The body, or the file of the form, may have ${bytesText(bodyLimit)} instead of ${bytesText(BODY_LIMIT)}.`,
     mayTakeLong === "reading" && "It may take longer than a few seconds if there is much data.",
+    mayTakeLong === "working aside" && "It may take longer than a few seconds for a large mail.",
     mayTakeLong === "asking others" && "It asks other servers, and may take longer than a few seconds.",
     typeof needs === "string" ? openTo[needs] : `Needs the permission \`${permissionOf(needs)}\`.`,
   ]
@@ -166,19 +179,24 @@ const openTo = {
   public: "Needs no authentication.",
 };
 
-/** Who may call it, where that differs from the document's `security`. */
+/** Whether the operation belongs to one workspace: that of the key, or the one that a person names. */
+function isInWorkspace(needs: Endpoint["needs"]): boolean {
+  return needs !== "public" && needs !== "signed in" && needs !== "operator";
+}
+
+/** How callers authenticate, where that differs from the document's `security`. */
 function securityOf(needs: Endpoint["needs"]): Json {
   if (needs === "public") return { security: [] };
-  return needs === "signed in" || needs === "operator" ? { security: [{ session: [] }] } : {};
+  return isInWorkspace(needs) ? {} : { security: sessions };
 }
 
 function exampleOf(summary: string, value: unknown): Json {
   return value === undefined ? {} : { examples: { example: { summary, value } } };
 }
 
-function sampleUrl(path: string, { ids }: RecordedExample): string {
+function sampleUrl(path: string, { ids, query = "" }: RecordedExample): string {
   const left = [...ids];
-  return `${SAMPLE_HOST}${API_PREFIX}${path.replaceAll(/\{\w+\}/g, () => left.shift() ?? "")}`;
+  return `${SAMPLE_HOST}${API_PREFIX}${path.replaceAll(/\{\w+\}/g, () => left.shift() ?? "")}${query}`;
 }
 
 function parametersOf(endpoint: Endpoint, components: Components, example?: RecordedExample): unknown[] {
@@ -190,11 +208,27 @@ function parametersOf(endpoint: Endpoint, components: Components, example?: Reco
     schema: { type: "string", format: "uuid" },
     ...(example && { example: example.ids[place] }),
   }));
-  const inQuery = Object.entries(endpoint.query ?? {}).map(([name, { schema }]) => {
-    const { description, ...rest } = schema as TSchema & { description?: string };
-    return { name, in: "query", required: false, description, schema: components.schema(rest) };
+  const inQuery = Object.entries(endpoint.query ?? {}).map(([name, field]) => {
+    const { description, ...rest } = field.schema as TSchema & { description?: string };
+    const required = isRequired(field, name);
+    const given = new URLSearchParams(example?.query).get(name);
+    return {
+      name,
+      in: "query",
+      required,
+      description,
+      schema: components.schema(rest),
+      ...(given !== null && { example: given }),
+    };
   });
+  const ofPerson = isInWorkspace(endpoint.needs)
+    ? [
+        ...(mediaTypeOf(endpoint.answer) === undefined ? [] : [refTo("parameters", "WorkspaceInQuery")]),
+        refTo("parameters", "Workspace"),
+      ]
+    : [];
   const inHeader = [
+    ...ofPerson,
     ...(endpoint.idempotent ? [refTo("parameters", "IdempotencyKey")] : []),
     ...(endpoint.conditional ? [refTo("parameters", "IfMatch")] : []),
     ...(eventsOfStream(endpoint.answer) ? [refTo("parameters", "LastEventId")] : []),

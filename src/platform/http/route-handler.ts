@@ -13,7 +13,7 @@ import { isUuid, newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
 import { AuditHook } from "./audit-operation.ts";
 import { workspaceCaller } from "./auth/caller.ts";
-import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
+import { BODY_LIMIT, type Client, type Endpoint } from "./endpoint.ts";
 import {
   idempotencyKey,
   type Reservation,
@@ -30,7 +30,7 @@ import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";
 import { bodyReader } from "./request/validate.ts";
 import { asFailure, failure, type Success } from "./response/envelope.ts";
-import { EventStream, type EventStreams } from "./response/event-stream.ts";
+import { EVENT_STREAM, EventStream, type EventStreams } from "./response/event-stream.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./response/file-answer.ts";
 
 /** Returned by a handler for a dry run (`?dry_run`): answered with 200 and its own message. */
@@ -92,6 +92,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   const isClosed = additionalProperties === false;
   const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
+  const isStream = mediaType === EVENT_STREAM;
 
   const wrap = (
     given: unknown,
@@ -160,7 +161,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       query,
       body,
       caller,
-      client: { ip: request.ip, agent: request.headers["user-agent"] ?? "" },
+      client: clientOf(request),
       cookies,
       requestId: request.id,
       idempotency: reservation,
@@ -194,8 +195,12 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   };
   const handleInTime = async (request: FastifyRequest): Promise<Done> => {
     const leftMs = deps.databaseMs - request.waitedMs;
-    if (endpoint.mayTakeLong === "asking others") return handle(request);
-    if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
+    const { mayTakeLong } = endpoint;
+    if (mayTakeLong === "asking others" || mayTakeLong === "working aside") return handle(request);
+    if (mayTakeLong === undefined && !isForm) {
+      const handled = handle(request);
+      return isStream ? streamInTime(leftMs, handled) : inTime(leftMs, handled);
+    }
     // Checks that the database answers, before the request may wait for it longer.
     await inTime(leftMs, database.run(sql`select`));
     return patiently(() => handle(request));
@@ -211,6 +216,10 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   };
 }
 
+export function clientOf({ ip, headers }: FastifyRequest): Client {
+  return { ip, agent: headers["user-agent"] ?? "" };
+}
+
 /** A response with the version of its resource, if it has one. */
 type Versioned = StoredAnswer & { readonly etag?: string };
 
@@ -221,6 +230,19 @@ type Done =
   | { readonly answer: Versioned; readonly isReplayed?: boolean }
   | { readonly file: FileAnswer }
   | { readonly stream: EventStream };
+
+/** A stream that comes after the deadline gives back what it holds: its caller has got an error. */
+async function streamInTime(ms: number, handled: Promise<Done>): Promise<Done> {
+  try {
+    return await inTime(ms, handled);
+  } catch (fault) {
+    handled.then(
+      (done) => void ("stream" in done && done.stream.discard()),
+      () => {},
+    );
+    throw fault;
+  }
+}
 
 /**
  * Stores error responses under the Idempotency-Key, so that they are replayed. After errors that may go away, the key is
@@ -257,7 +279,7 @@ function send(reply: FastifyReply, answer: Versioned): FastifyReply {
 function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
   return reply
     .headers({
-      "Content-Type": /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType,
+      "Content-Type": /^text\/|\bjson$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType,
       "Content-Disposition": dispositionOf(file.name),
       "X-Content-Type-Options": "nosniff",
       "Cache-Control": "private, no-store",

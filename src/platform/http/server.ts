@@ -51,7 +51,7 @@ import { asFailure, failure } from "./response/envelope.ts";
 import { EventStreams } from "./response/event-stream.ts";
 import { html, sendPage } from "./response/html-page.ts";
 import { UnsentResponses } from "./response/unsent-responses.ts";
-import { routeHandler } from "./route-handler.ts";
+import { clientOf, routeHandler } from "./route-handler.ts";
 
 /** Monitoring paths, which have their own rate limits (health.ts). */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -213,8 +213,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * The bucket of the rate limit: the session of a person, or the network of the client. People behind one address do not
- * take each other's turns; a cookie that is no valid session is worth nothing.
+ * The bucket of the rate limit: the session of a person, or the network of the client. People behind one address have a
+ * bucket each; a cookie that is no valid session counts for the network.
  */
 function rateHolder(request: FastifyRequest, authenticator: Authenticator): string {
   const token = request.headers["x-api-key"] === undefined ? request.cookies.get(SESSION_COOKIE) : undefined;
@@ -229,21 +229,24 @@ function rateHolder(request: FastifyRequest, authenticator: Authenticator): stri
  */
 async function identify(
   request: FastifyRequest,
-  { authenticator, publicUrl = null }: ServerOptions,
+  { authenticator }: ServerOptions,
 ): Promise<Caller | SignedIn | Visitor> {
   const { headers, cookies, routeOptions, is404 } = request;
   const { needs } = routeOptions.config;
-  const isSecure = isHttps(request, publicUrl);
   if (needs === "public") {
-    requireNotCrossSite(request, isSecure);
+    requireNotCrossSite(request, cookies.isSecure);
     return { actor: null };
   }
+  const isForPeople = needs === "signed in" || needs === "operator";
   const token = cookies.get(SESSION_COOKIE);
   if (headers["x-api-key"] !== undefined || token === undefined) {
+    if (isForPeople && headers["x-api-key"] === undefined) {
+      throw new ApiError("UNAUTHORIZED", "Sign in: this operation is for people");
+    }
     return authenticator.authenticate(headers["x-api-key"]);
   }
-  requireSameOrigin(request, isSecure);
-  if (needs === "signed in" || needs === "operator" || is404) return authenticator.person(token);
+  requireSameOrigin(request, cookies.isSecure);
+  if (isForPeople || is404) return authenticator.person(token);
   const workspaceId = workspaceNamedBy(request);
   return authenticator.member(token, workspaceId);
 }
@@ -309,7 +312,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     ignoreBodies(scope);
     await scope.register(multipart);
     for (const endpoint of options.endpoints.filter(isForm)) {
-      add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT));
+      add(scope, endpoint, formLimit(endpoint.body, endpoint.bodyLimit ?? BODY_LIMIT));
     }
   });
   // Within the scope of the API, so that requests to unknown paths are authenticated first, like all others.
@@ -320,10 +323,10 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
 
 /** What the audit log says of a request whose body was not read. */
 function auditedRequestOf(request: FastifyRequest): AuditedRequest {
-  const { caller, ip, headers, id: requestId } = request;
+  const { caller, id: requestId } = request;
   const given = Object.entries(request.params as Record<string, string>);
   const params = Object.fromEntries(given.filter(([, id]) => isUuid(id)));
-  return { params, body: undefined, caller, client: { ip, agent: headers["user-agent"] ?? "" }, requestId };
+  return { params, body: undefined, caller, client: clientOf(request), requestId };
 }
 
 function unknownPath({ url }: FastifyRequest): ApiError {

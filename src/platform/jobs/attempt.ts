@@ -60,6 +60,8 @@ export interface JobOutcome {
   readonly result?: unknown;
   readonly resultFile?: string;
   readonly errorsFile?: string;
+  /** The rows of the errors file as they were uploaded. */
+  readonly errorRowsFile?: string;
 }
 
 /**
@@ -129,13 +131,9 @@ export async function attemptJob(
     database.transaction(async (tx) => {
       if (!(await updateJobEnded(tx, run, progress, how))) return;
       const { workspace_id: workspaceId, id, type } = run;
-      const { result_file, errors_file } = how;
-      await removeOtherFiles(
-        tx,
-        workspaceId,
-        id,
-        [result_file, errors_file].filter((name) => name !== undefined),
-      );
+      const files = [how.result_file, how.errors_file, how.error_rows_file];
+      const kept = files.filter((name) => name !== undefined);
+      await removeOtherFiles(tx, workspaceId, id, kept);
       await onEnded?.(tx, { workspaceId, id, type, status: how.status, error: how.error, progress });
     });
   // A cancelled job that has run before is called once more, so that it can leave its partial result.
@@ -166,8 +164,13 @@ export async function attemptJob(
       openTempFile: () => openTempFile(dataDir),
       log: jobLog,
     });
-    const { isPartial, result, resultFile: result_file, errorsFile: errors_file } = outcome;
-    await end({ status: isPartial ? "cancelled" : "completed", result, result_file, errors_file });
+    await end({
+      status: outcome.isPartial ? "cancelled" : "completed",
+      result: outcome.result,
+      result_file: outcome.resultFile,
+      errors_file: outcome.errorsFile,
+      error_rows_file: outcome.errorRowsFile,
+    });
   } catch (fault) {
     const ending = watch.ending();
     if (ending === "overtaken") return;

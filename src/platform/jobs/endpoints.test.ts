@@ -11,7 +11,7 @@ import type { EndedJob, OnJobEnded } from "./attempt.ts";
 import { jobEndpoints } from "./endpoints.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { cleanUp } from "./remove-expired-data.ts";
-import { startJob } from "./start-or-cancel-job.ts";
+import { type JobOrigin, startJob } from "./start-or-cancel-job.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();
@@ -58,6 +58,10 @@ describe("a job that was just started", () => {
       id,
       job_id: id,
       type: "subscriber_import",
+      label: null,
+      actor: null,
+      file_name: null,
+      resource: null,
       status: "pending",
       progress: 0,
       total: 200,
@@ -70,6 +74,7 @@ describe("a job that was just started", () => {
       error: null,
       download_url: null,
       errors_url: null,
+      error_rows_url: null,
       created_at: expect.stringMatching(/Z$/),
       started_at: null,
       completed_at: null,
@@ -87,6 +92,87 @@ describe("a job that was just started", () => {
     await expect(broken).rejects.toThrow("the caller's work failed");
     expect((await api.call("GET", `/jobs/${id}`, keyWith("*:*"))).status).toBe(404);
     expect(await database.row(sql`select from job_turns where type = 'never_started'`)).toBeUndefined();
+  });
+});
+
+describe("a job says what it is about", () => {
+  const actor = { kind: "key", id: newId(), name: "Nightly sync" } as const;
+  const news = { kind: "mailing_lists", id: newId(), name: "News" };
+  const autumn = { kind: "campaigns", id: newId(), name: "Autumn" };
+  const about = (resource: typeof news, others: Partial<JobOrigin> = {}, owner = workspaceId) =>
+    database.transaction(async (tx) => {
+      const origin = { actor, resource, ...others };
+      const job = { type: "subscriber_export", needs: need(subscribers, "write"), input: {}, origin };
+      return (await startJob(tx, owner, job)).job_id;
+    });
+  const idsOf = async (query: string) => {
+    const { body } = await api.call("GET", `/jobs?${query}`, keyWith("jobs:read"));
+    return body.data.jobs.map(({ id }: { id: string }) => id);
+  };
+
+  it("who started it, its label, its file, and the resource", async () => {
+    const id = await about(news, { label: " March leads ", fileName: "march.csv" });
+    const { body } = await api.call("GET", `/jobs/${id}`, keyWith("jobs:read"));
+    expect(body.data).toMatchObject({ label: "March leads", actor, file_name: "march.csv", resource: news });
+    const unlabelled = await about(news, { label: "  " });
+    const shown = (await api.call("GET", `/jobs/${unlabelled}`, keyWith("jobs:read"))).body.data;
+    expect(shown).toMatchObject({ label: null, file_name: null });
+  });
+
+  it("and is found by the resource, its kind, and who started it, in its own workspace only", async () => {
+    const other = { ...actor, id: newId() };
+    const [first, second, third] = [
+      await about(news),
+      await about(autumn),
+      await about(news, { actor: other }),
+    ];
+    await about(news, {}, await insertBareWorkspace(database));
+    await start();
+    expect(await idsOf(`resource_id=${news.id}`)).toEqual([third, first]);
+    expect(await idsOf("resource=campaigns")).toEqual([second]);
+    expect(await idsOf(`actor=${actor.id}`)).toEqual([second, first]);
+    expect(await idsOf(`actor=${actor.id}&resource_id=${news.id}&status=pending`)).toEqual([first]);
+    expect(await idsOf(`resource_id=${newId()}`)).toEqual([]);
+    const { status, body } = await api.call("GET", "/jobs?resource_id=news", keyWith("jobs:read"));
+    expect([status, body.details[0].field]).toEqual([400, "resource_id"]);
+  });
+
+  it("a list of jobs continues after a cursor, although jobs were started meanwhile", async () => {
+    const ids = [await about(news), await about(news), await about(news)].toReversed();
+    const page = async (query: string) => {
+      const { body } = await api.call("GET", `/jobs?limit=2&${query}`, keyWith("jobs:read"));
+      return body.data;
+    };
+    const first = await page(`resource_id=${news.id}`);
+    await about(news);
+    const next = await page(`resource_id=${news.id}&after=${first.pagination.next_cursor}`);
+    expect([...first.jobs, ...next.jobs].map(({ id }: { id: string }) => id)).toEqual(ids);
+    expect(next.pagination).toMatchObject({ total: 4, next_cursor: null });
+    const other = await api.call("GET", `/jobs?after=${first.pagination.next_cursor}`, keyWith("jobs:read"));
+    expect([other.status, other.body.details[0].field]).toEqual([400, "after"]);
+  });
+});
+
+describe("errors are laid out as a list, or as the rows of the upload", () => {
+  const errors = (id: string, layout: string) =>
+    api.call("GET", `/jobs/${id}/errors?layout=${layout}`, keyWith("subscribers:read"));
+
+  it("each with its URL in the job", async () => {
+    const id = await endedJob("completed", { "errors.csv": "Line\r\n", "x/rows.csv": "Email\r\n" });
+    await database.run(sql`update jobs set error_rows_file = 'x/rows.csv' where id = ${id}`);
+    const { body } = await api.call("GET", `/jobs/${id}`, keyWith("jobs:read"));
+    expect(body.data.error_rows_url).toBe(`/api/v1/jobs/${id}/errors?layout=rows`);
+    expect([(await errors(id, "list")).body, (await errors(id, "rows")).body]).toEqual([
+      "Line\r\n",
+      "Email\r\n",
+    ]);
+    expect((await errors(id, "table")).status).toBe(400);
+  });
+
+  it("and a job that only has the list says so", async () => {
+    const id = await endedJob("completed", { "errors.csv": "Line\r\n" });
+    const { status, body } = await errors(id, "rows");
+    expect([status, body.error]).toEqual([404, expect.stringContaining("only available as a list")]);
   });
 });
 
@@ -176,6 +262,25 @@ describe("the list of jobs", () => {
     const { status, body } = await api.call("GET", `/jobs?${field}=foo`, keyWith("jobs:read"));
     expect(status).toBe(400);
     expect(body.details[0].field).toBe(field);
+  });
+});
+
+describe("the values of people in a job's result", () => {
+  it("are only shown to callers who may read what the job is about", async () => {
+    const id = await endedJob("completed");
+    const result = {
+      rows: 1,
+      columns: [{ column: "Email", samples: ["ann@example.test"] }],
+      examples: { new: [{ line: 2, email: "ann@example.test" }] },
+    };
+    await database.run(sql`update jobs set result = ${JSON.stringify(result)}::jsonb where id = ${id}`);
+    const resultsFor = async (key: Parameters<typeof api.call>[2]) => [
+      (await api.call("GET", `/jobs/${id}`, key)).body.data.result,
+      (await api.call("GET", "/jobs", key)).body.data.jobs[0].result,
+    ];
+    expect(await resultsFor(keyWith("subscribers:read"))).toEqual([result, result]);
+    const shown = { rows: 1, columns: [{ column: "Email" }] };
+    expect(await resultsFor(keyWith("jobs:read"))).toEqual([shown, shown]);
   });
 });
 

@@ -17,15 +17,17 @@ import {
   permissionOf,
   type Resource,
 } from "#platform/http/endpoint.ts";
-import { choiceField, pageFields } from "#platform/http/request/query.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
+import { choiceField, cursorFields, idField, textField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
+import { pageOf } from "#platform/http/response/pagination.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
+import { jobIdentityFields } from "./job-identity.ts";
 import {
   countJobs,
   findJob,
@@ -52,6 +54,7 @@ export const Job = Type.Object(
     id: described(Id, "Id of the job."),
     job_id: Type.String({ format: "uuid", description: "Equal to id." }),
     type: Type.String({ description: "What it does." }),
+    ...jobIdentityFields,
     status: Type.Enum([...jobStatuses], { description: "Its state." }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
     total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
@@ -61,11 +64,18 @@ export const Job = Type.Object(
     skipped: Type.Integer({ description: "Rows that changed nothing." }),
     counts: described(Counts, "The same rows by their outcome."),
     result: Type.Unknown({
-      description: "The result of the job; null until it has ended, and if the result is a file.",
+      description:
+        "The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough.",
     }),
     error: nullable(Type.String({ description: "Why it failed." })),
     download_url: nullable(Type.String({ description: "Path of the result file." })),
-    errors_url: nullable(Type.String({ description: "Path of the file with the rejected rows." })),
+    errors_url: nullable(Type.String({ description: "Path of the file with the errors of rows." })),
+    error_rows_url: nullable(
+      Type.String({
+        description:
+          "Path of the file with the rows that have errors, in the columns of the upload, to be corrected and uploaded again; null if there is none.",
+      }),
+    ),
     created_at: CreatedAt,
     started_at: nullable(described(Timestamp, "When it began, in UTC; null while it waits.")),
     completed_at: nullable(described(Timestamp, "When it ended, in UTC; null while it waits or runs.")),
@@ -75,6 +85,9 @@ export const Job = Type.Object(
   },
   { $id: "Job" },
 );
+
+/** How the errors of a job are laid out. */
+const errorLayouts = ["list", "rows"] as const;
 
 const Csv = (description: string) => fileShape("text/csv", description);
 
@@ -120,12 +133,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       }
       return job;
     });
-  const file = async (
-    { workspaceId }: Caller,
-    job: JobRow,
-    kind: "result" | "errors",
-  ): Promise<FileAnswer> => {
-    const name = kind === "result" ? job.result_file : job.errors_file;
+  const file = async ({ workspaceId }: Caller, job: JobRow, kind: JobFileKind): Promise<FileAnswer> => {
+    const name = { result: job.result_file, errors: job.errors_file, rows: job.error_rows_file }[kind];
     if (name === null) throw new ApiError("NOT_FOUND", whyNoFile(job, kind));
     const content = await openFile(db, { workspaceId, jobId: job.id, name });
     if (content === undefined) throw new ApiError("NOT_FOUND", "The job's files have been removed");
@@ -137,25 +146,35 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "listJobs",
       method: "GET",
       path: "/jobs",
-      summary: "List the background jobs that the key can see, newest first",
+      summary: "List the background jobs that the caller can see, newest first",
       description:
-        "Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.",
+        "Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs about what it may read (imports and exports with `subscribers:read`), or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
         status: choiceField(jobStatuses, "Only jobs in this state."),
-        ...pageFields(),
+        resource: textField(
+          100,
+          "Only jobs about this kind of resource, such as `mailing_lists` or `campaigns`.",
+        ),
+        resource_id: idField("Only jobs about the resource with this id, such as a mailing list."),
+        actor: idField("Only jobs that this key or person started."),
+        ...cursorFields(),
       },
       answer: pageOf("jobs", Job),
       message: "Jobs",
       async handle({ caller, query }) {
         requireAny(caller);
+        const { workspaceId } = caller;
+        const { type, status, resource, resource_id, actor } = query;
+        const walk = new ListPage(query, "listJobs", workspaceId, type, status, resource, resource_id, actor);
         const filter = { ...query, permissions: visibleJobs(caller.permissions) };
         const [rows, total] = await Promise.all([
-          listJobs(db, caller.workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),
-          countJobs(db, caller.workspaceId, filter),
+          listJobs(db, workspaceId, filter, walk.page),
+          countJobs(db, workspaceId, filter),
         ]);
-        return { jobs: rows.map(describe), pagination: pagination(query, total) };
+        const page = walk.shown(rows, total, ({ id }) => id);
+        return { jobs: page.rows.map((job) => shownTo(caller, job)), pagination: page.pagination };
       },
     }),
     endpoint({
@@ -168,7 +187,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       needs: need(jobs, "read", "handler"),
       answer: Job,
       message: "Job",
-      handle: async ({ caller, params }) => describe(await get(caller, params.job_id, "read")),
+      handle: async ({ caller, params }) => shownTo(caller, await get(caller, params.job_id, "read")),
     }),
     endpoint({
       id: "downloadJobResult",
@@ -190,14 +209,20 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}/errors",
       mayTakeLong: "reading",
-      summary: "Download the rows that a job rejected with their reasons, available for seven days",
+      summary: "Download what a job refused, with the reasons; available for seven days",
       description:
-        "A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.",
+        "A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.",
       needs: need(jobs, "read", "handler"),
+      query: {
+        layout: choiceField(
+          errorLayouts,
+          "`list` (the default): one line for each error; `rows`: one for each row.",
+        ),
+      },
       answer: Csv("The rejected rows, each with its reason."),
-      async handle({ caller, params }) {
+      async handle({ caller, params, query }) {
         const job = await getOwn(caller, params.job_id);
-        return file(caller, job, "errors");
+        return file(caller, job, query.layout === "rows" ? "rows" : "errors");
       },
     }),
     endpoint({
@@ -212,7 +237,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       message: (job) => (job.status === "cancelled" ? "Job cancelled" : "The job will stop shortly"),
       async handle({ caller, params }) {
         const job = await get(caller, params.job_id, "write");
-        return describe(
+        return shownTo(
+          caller,
           (await cancel(caller.workspaceId, job.id)) ?? (await ended(db, caller.workspaceId, job.id)),
         );
       },
@@ -235,20 +261,45 @@ function requireGrant(caller: Caller, job: JobRow, action: Action): void {
   requirePermissions(caller, [job.permission.replace(/:read$/, `:${action}`)]);
 }
 
+type JobFileKind = "result" | "errors" | "rows";
+
 /** The error message for a file that the job does not have. */
-function whyNoFile({ id, status, failed }: JobRow, kind: "result" | "errors"): string {
+function whyNoFile({ id, status, failed, errors_file }: JobRow, kind: JobFileKind): string {
   const record = `GET ${API_PREFIX}/jobs/${id}`;
   if (status === "pending" || status === "processing") {
     return `The job has not ended yet: when it has, ${record} lists its files`;
   }
   if (kind === "result") return `The job has no result file: ${record} says how it ended`;
+  if (kind === "rows" && errors_file !== null) {
+    return "The errors of this job are only available as a list: leave out layout";
+  }
   return failed === 0
     ? "No row was rejected, so there is no errors file"
     : `The job has no errors file: ${record} says how it ended`;
 }
 
+/** A job as this caller may see it: only those who may read what it is about see values of people in its result. */
+function shownTo({ permissions }: Caller, job: JobRow): Static<typeof Job> {
+  const mayReadValues = missingPermissions(permissions, [job.permission]).length === 0;
+  return describe(mayReadValues ? job : { ...job, result: withoutValues(job.result) });
+}
+
+/** The result of an import without the rows and cells that it quotes. */
+function withoutValues(result: unknown): unknown {
+  if (typeof result !== "object" || result === null) return result;
+  const { examples: _, columns, ...shown } = result as Record<string, unknown>;
+  if (!Array.isArray(columns)) return columns === undefined ? shown : { ...shown, columns };
+  return { ...shown, columns: columns.map(withoutSamples) };
+}
+
+function withoutSamples(column: unknown): unknown {
+  if (typeof column !== "object" || column === null) return column;
+  const { samples: _, ...shown } = column as Record<string, unknown>;
+  return shown;
+}
+
 function describe(job: JobRow): Static<typeof Job> {
-  const { permission: _, result_file, errors_file, ...shown } = job;
+  const { permission: _, result_file, errors_file, error_rows_file, ...shown } = job;
   const url = `${API_PREFIX}/jobs/${job.id}`;
   return {
     ...shown,
@@ -257,5 +308,6 @@ function describe(job: JobRow): Static<typeof Job> {
     counts: { created: 0, updated: 0, duplicates: 0, invalid: 0, ...job.counts },
     download_url: result_file === null ? null : `${url}/download`,
     errors_url: errors_file === null ? null : `${url}/errors`,
+    error_rows_url: error_rows_file === null ? null : `${url}/errors?layout=rows`,
   };
 }

@@ -2,10 +2,11 @@
  * The SQL of background jobs (table jobs): the record that callers see, with the progress and the time of the next run. The
  * order in which jobs of all workspaces run is determined by turns (turns-store.ts).
  */
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import type { Actor } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 export const jobStatuses = ["pending", "processing", "completed", "failed", "cancelled"] as const;
@@ -22,7 +23,30 @@ export interface Progress {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-export interface JobRow extends Progress {
+/** Who started a job. */
+export interface JobActor {
+  readonly kind: Actor["kind"];
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What a job is about. */
+export interface JobResource {
+  /** The noun of its permission, such as `mailing_lists`. */
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What people recognise a job by; all null in jobs of earlier versions. Names are those of the time of the start. */
+export interface JobIdentity {
+  readonly label: string | null;
+  readonly actor: JobActor | null;
+  readonly file_name: string | null;
+  readonly resource: JobResource | null;
+}
+
+export interface JobRow extends Progress, JobIdentity {
   readonly id: string;
   readonly type: string;
   readonly status: JobStatus;
@@ -31,6 +55,7 @@ export interface JobRow extends Progress {
   readonly error: string | null;
   readonly result_file: string | null;
   readonly errors_file: string | null;
+  readonly error_rows_file: string | null;
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
@@ -56,11 +81,15 @@ export interface JobEnd {
   readonly error?: string;
   readonly result_file?: string | undefined;
   readonly errors_file?: string | undefined;
+  readonly error_rows_file?: string | undefined;
 }
 
 export interface JobFilter {
   readonly type: string | undefined;
   readonly status: JobStatus | undefined;
+  readonly resource?: string | undefined;
+  readonly resource_id?: string | undefined;
+  readonly actor?: string | undefined;
   /** Only jobs with one of these permissions; null for all. */
   readonly permissions: readonly string[] | null;
 }
@@ -70,8 +99,15 @@ export const KEPT_JOB_DAYS = 7;
 /** Files are kept a little longer, so that a download that has begun can finish. */
 const FETCH_HOURS = 1;
 
-const columns = sql`id, type, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
-  result_file, errors_file, created_at, started_at, completed_at, expires_at`;
+/** The columns of `JobIdentity`. */
+export const identityColumns = sql`label, file_name,
+  case when actor_id is not null then jsonb_build_object('kind', actor_kind, 'id', actor_id, 'name', actor_name) end
+    as actor,
+  case when resource_id is not null
+    then jsonb_build_object('kind', resource_kind, 'id', resource_id, 'name', resource_name) end as resource`;
+
+const columns = sql`id, type, ${identityColumns}, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
+  result_file, errors_file, error_rows_file, created_at, started_at, completed_at, expires_at`;
 
 const unexpired = sql`(expires_at is null or expires_at > now())`;
 
@@ -85,11 +121,15 @@ export const isOpen = sql`status in ('pending', 'processing')`;
 export async function insertJob(
   db: Queryable,
   workspaceId: WorkspaceId,
-  job: { id: string; type: string; permission: string; input: unknown; total: number | null },
+  job: JobIdentity & { id: string; type: string; permission: string; input: unknown; total: number | null },
 ): Promise<void> {
+  const { actor, resource } = job;
   await db.run(sql`
-    insert into jobs (workspace_id, id, type, permission, input, total)
-    values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})`);
+    insert into jobs (workspace_id, id, type, permission, input, total, label, actor_kind, actor_id, actor_name, file_name,
+      resource_kind, resource_id, resource_name)
+    values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total},
+      ${job.label}, ${actor?.kind ?? null}, ${actor?.id ?? null}, ${actor?.name ?? null}, ${job.file_name},
+      ${resource?.kind ?? null}, ${resource?.id ?? null}, ${resource?.name ?? null})`);
 }
 
 /** Sets the size of the upload. */
@@ -117,7 +157,10 @@ const matching = (workspaceId: WorkspaceId, filter: JobFilter) => sql`
   workspace_id = ${workspaceId} and ${unexpired}
   and (${filter.type ?? null}::text is null or type = ${filter.type ?? null})
   and (${filter.status ?? null}::text is null or status = ${filter.status ?? null})
-  and (${filter.permissions}::text[] is null or permission = any(${filter.permissions}))`;
+  and (${filter.permissions}::text[] is null or permission = any(${filter.permissions}))
+  ${filter.resource === undefined ? empty : sql`and resource_kind = ${filter.resource}`}
+  ${filter.resource_id === undefined ? empty : sql`and resource_id = ${filter.resource_id}`}
+  ${filter.actor === undefined ? empty : sql`and actor_id = ${filter.actor}`}`;
 
 /** Newest first: ids grow with time. */
 export async function listJobs(
@@ -128,6 +171,7 @@ export async function listJobs(
 ): Promise<JobRow[]> {
   return db.rows<JobRow>(sql`
     select ${columns} from jobs where ${matching(workspaceId, filter)}
+      ${page.after === undefined ? empty : sql`and id < ${page.after}`}
     order by id desc limit ${page.limit} offset ${page.offset}`);
 }
 
@@ -159,6 +203,20 @@ export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, typ
     select count(*) as count from jobs
     where workspace_id = ${workspaceId} and type = ${type} and ${isOpen}`);
   return row?.count ?? 0;
+}
+
+/** The id of an open job whose input has these values. Call lockStart before, so that no such job starts meanwhile. */
+export async function findOpenJobWith(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  type: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(sql`
+    select id from jobs
+    where workspace_id = ${workspaceId} and type = ${type} and ${isOpen} and input @> ${JSON.stringify(values)}::jsonb
+    limit 1`);
+  return row?.id;
 }
 
 const isUntouched = sql`status = 'pending' and run_number = 0`;
@@ -236,6 +294,7 @@ export async function updateJobEnded(
     update jobs set ${progressed(progress)}, status = ${end.status},
       result = ${end.result === undefined ? null : JSON.stringify(end.result)}, error = ${end.error ?? null},
       result_file = ${end.result_file ?? null}, errors_file = ${end.errors_file ?? null},
+      error_rows_file = ${end.error_rows_file ?? null},
       completed_at = now(), expires_at = now() + make_interval(days => ${KEPT_JOB_DAYS})
     where ${held(run)}`);
   return ended > 0;

@@ -2,10 +2,18 @@
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
+import type { Actor } from "#platform/http/auth/caller.ts";
 import { type Need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { described, Id } from "#platform/shapes.ts";
-import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./job-record-store.ts";
+import {
+  countOpenJobs,
+  insertJob,
+  type JobResource,
+  type JobRow,
+  lockStart,
+  updateJobToCancel,
+} from "./job-record-store.ts";
 import { queueTurn } from "./turns-store.ts";
 
 /** Open jobs of one type and workspace; each may have an upload. */
@@ -19,6 +27,24 @@ export const JobStarted = Type.Object(
   },
   { $id: "JobStarted", description: "Follow the job at /jobs/{job_id}." },
 );
+
+/** The field of a request that starts a job. */
+export const JobLabel = Type.Optional(
+  Type.String({
+    maxLength: 200,
+    description:
+      "A label of your own for the job, to find it by; shown with the job, and otherwise without effect.",
+  }),
+);
+
+/** What a job is about, for people: shown as it was called when the job started. */
+export interface JobOrigin {
+  readonly actor: Actor;
+  readonly label?: string | null | undefined;
+  /** The name of the upload, as its sender gave it. */
+  readonly fileName?: string;
+  readonly resource?: JobResource | undefined;
+}
 
 /**
  * Call before starting a job in the same transaction. Other requests that start a job of this type wait for its end.
@@ -53,13 +79,23 @@ export async function requireFewOpen(
 export async function startJob(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  job: { type: string; needs: Need; input: unknown; total?: number; id?: string },
+  job: { type: string; needs: Need; input: unknown; total?: number; id?: string; origin?: JobOrigin },
 ): Promise<Static<typeof JobStarted>> {
   const id = job.id ?? newId();
   const permission = permissionOf({ ...job.needs, action: "read" });
-  await insertJob(tx, workspaceId, { ...job, id, permission, total: job.total ?? null });
+  const { type, input, total = null, origin } = job;
+  await insertJob(tx, workspaceId, { id, type, permission, input, total, ...originColumns(origin) });
   if (job.id === undefined) await queueTurn(tx, workspaceId, id);
   return { job_id: id, status: "pending" };
+}
+
+function originColumns({ actor, label, fileName, resource }: Partial<JobOrigin> = {}) {
+  return {
+    label: label?.trim() || null,
+    actor: actor === undefined ? null : { kind: actor.kind, id: actor.id, name: actor.name },
+    file_name: fileName ?? null,
+    resource: resource ?? null,
+  };
 }
 
 /**

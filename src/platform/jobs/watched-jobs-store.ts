@@ -2,10 +2,16 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { isOpen, type JobStatus, KEPT_JOB_DAYS } from "./job-record-store.ts";
+import {
+  identityColumns,
+  isOpen,
+  type JobIdentity,
+  type JobStatus,
+  KEPT_JOB_DAYS,
+} from "./job-record-store.ts";
 
 /** A job as it is shown while people watch it. */
-export interface WatchedJob {
+export interface WatchedJob extends JobIdentity {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly type: string;
@@ -28,7 +34,7 @@ export function listWatchedJobs(
   workspaceIds: readonly WorkspaceId[],
   most: number,
 ): Promise<WatchedJob[]> {
-  const shown = sql`workspace_id, id, type, status, permission, total, processed, succeeded, failed, skipped, completed_at`;
+  const shown = sql`workspace_id, id, type, ${identityColumns}, status, permission, total, processed, succeeded, failed, skipped, completed_at`;
   // Ended jobs expire in the order in which they ended, and have an index for it.
   return db.rows(
     sql`

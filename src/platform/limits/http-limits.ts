@@ -43,7 +43,7 @@ export const httpLimits = {
   },
   unfinishedOfKey: {
     what: "requests whose body is still arriving",
-    scope: "API key",
+    scope: "API key or person",
     most: 250,
     beyond: "429",
   },

@@ -4,7 +4,7 @@ import type { Limit } from "./limit.ts";
 
 const HELD_RETRY_S = 1;
 
-/** "There can be at most 20 unfinished requests per API key at one time." */
+/** "There can be at most 20 unfinished requests per API key or person at one time." */
 export function limitSentence({ what, scope, most, unit, per }: Limit): string {
   const amount = unit === "bytes" ? `${bytesText(most)} of ${what}` : `${most.toLocaleString("en")} ${what}`;
   return `There can be at most ${amount} per ${scope}${per === undefined ? " at one time" : ` and ${per}`}.`;
@@ -22,6 +22,14 @@ export function limitRefusal(limit: Limit, now?: Date, ends?: Date): ApiError {
   return new ApiError("RATE_LIMIT_EXCEEDED", `${limitSentence(limit)} Try again in ${seconds} s.`, {
     headers: { "Retry-After": String(seconds) },
   });
+}
+
+/** @throws ApiError RATE_LIMIT_EXCEEDED when a quota is used up */
+export function refuseReached(
+  reached: { readonly limit: Limit; readonly ends: Date } | null,
+  now: Date,
+): void {
+  if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
 }
 
 /** The error for a limit on what is held at a time: 429, or 503 for a limit of the whole installation. */

@@ -6,7 +6,7 @@ import { limitRefusal } from "./limit-errors.ts";
 import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";
 
 const db = await testDatabase();
-const requests: Limit = { what: "unfinished requests", scope: "API key", most: 2, beyond: "429" };
+const requests: Limit = { what: "unfinished requests", scope: "API key or person", most: 2, beyond: "429" };
 const bytes: Limit = { what: "request bodies", scope: "network", most: 1_024, unit: "bytes", beyond: "503" };
 const mails = {
   what: "confirmation mails",

@@ -36,6 +36,13 @@ export const limits = {
     beyond:
       "the others wait, which does not count towards their deadlines; a look-up without an answer for a second releases its slot",
   },
+  addressesAsked: {
+    what: "addresses of links and images that checks ask for",
+    scope: "workspace",
+    most: 5_000,
+    per: "hour",
+    beyond: "the check lists them in `unchecked`; addresses of the last five minutes do not count",
+  },
   livenessLooks: {
     what: "calls of /healthz",
     scope: "network",

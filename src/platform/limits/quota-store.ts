@@ -3,6 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import type { Limit } from "./limit.ts";
+import { refuseReached } from "./limit-errors.ts";
 import { type LimitName, limits } from "./limits.ts";
 
 const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS } as const;
@@ -44,6 +45,12 @@ export async function takeQuota(
     where u.used + excluded.used <= ${quota.most}
     returning used`);
   return taken === undefined ? end : null;
+}
+
+/** Uses a part of the quota, or refuses. @throws ApiError RATE_LIMIT_EXCEEDED; nothing is used then */
+export async function requireQuota(tx: Queryable, use: QuotaUse, now: Date): Promise<void> {
+  const ends = await takeQuota(tx, use, now);
+  refuseReached(ends === null ? null : { limit: use.quota, ends }, now);
 }
 
 /** The names of limits with a window. */

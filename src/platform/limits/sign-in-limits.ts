@@ -74,8 +74,15 @@ export const signInLimits = {
     per: "day",
     beyond: "429 with Retry-After",
   },
+  failedSignInNotices: {
+    what: "notices about failed sign-ins",
+    scope: "mailbox",
+    most: 5,
+    per: "day",
+    beyond: "no mail is sent",
+  },
   accountNotices: {
-    what: "notices about sign-ins and changes of an account",
+    what: "notices about sign-ins from new browsers and changes of an account",
     scope: "mailbox",
     most: 20,
     per: "day",

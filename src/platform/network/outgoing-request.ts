@@ -10,7 +10,7 @@ import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 
 export interface OutgoingRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "HEAD" | "POST";
   readonly headers: OutgoingHttpHeaders;
   /** The checked addresses of the URL's host. */
   readonly addresses: readonly [string, ...string[]];

@@ -3,19 +3,10 @@
  * followed, the size of the body is limited, and the caller sets a deadline.
  */
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
+import { type AddressSearch, findPublicAddresses } from "./find-public-addresses.ts";
 import { outgoingRequest } from "./outgoing-request.ts";
-import { isPublicAddress } from "./public-address.ts";
 
-type FindAddresses = (
-  name: string,
-) => Promise<
-  | { readonly outcome: "found"; readonly records: readonly string[] }
-  | { readonly outcome: "absent" | "failed" }
->;
-
-export interface PublicGet {
-  readonly resolver: { readonly ipv4: FindAddresses; readonly ipv6: FindAddresses };
+export interface PublicGet extends AddressSearch {
   /** For connecting and for reading the whole response. */
   readonly deadline: AbortSignal;
   /** Longest body, in octets. */
@@ -40,17 +31,13 @@ export interface PublicAnswer {
 export async function getPublic(url: URL, options: PublicGet): Promise<PublicAnswer | null> {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && options.allowPrivate)) return null;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const { resolver, allowPrivate } = options;
-  const lookups = isIP(host) === 0 ? await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]) : [];
-  const found = lookups.flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []));
-  const all = isIP(host) === 0 ? found : [host];
-  const [first, ...others] = all.filter((address) => allowPrivate || isPublicAddress(address));
-  if (first === undefined) return null;
+  const found = await findPublicAddresses(host, options);
+  if (found.outcome !== "found") return null;
   const { deadline, accept, most, ca } = options;
   const request = {
     method: "GET",
     headers: accept === undefined ? {} : { accept },
-    addresses: [first, ...others],
+    addresses: found.addresses,
     deadline,
     ...(ca !== undefined && { ca }),
   } as const;

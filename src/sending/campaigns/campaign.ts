@@ -118,6 +118,18 @@ const summary = {
     description:
       "Rises with every change by POST, PUT or PATCH. In quotation marks it is the `ETag`, and the value for `If-Match`.",
   }),
+  approval_requested_at: nullable(
+    described(
+      Timestamp,
+      "When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.",
+    ),
+  ),
+  approval_requested_by: nullable(
+    Type.String({ description: "Name of the person or API key that asked for approval; null without." }),
+  ),
+  approval_message: nullable(
+    Type.String({ description: "What the person wrote to those who approve it; null without." }),
+  ),
   created_at: CreatedAt,
   updated_at: UpdatedAt,
 };

@@ -29,6 +29,7 @@ import {
   unschedule,
   updateCampaign,
 } from "./lifecycle/lifecycle.ts";
+import { ApprovalRequest, requestApproval } from "./lifecycle/request-approval.ts";
 import { campaignSorts, campaignTimes, countCampaigns, listCampaigns, withouts } from "./store.ts";
 
 /** Room for 20 MB of attachments in Base64 and a body. */
@@ -147,6 +148,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
         "Content, settings and results. Use `GET /campaigns/{id}/activity` and the calls beside it for charts.",
       needs: need(campaigns, "read"),
       query: { without: withoutField },
+      auditQuery: { without: "content" },
       answer: Campaign,
       message: "Campaign",
       etag: etagOf,
@@ -222,6 +224,22 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       idempotent: true,
       errors: ["CONFLICT", "BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: (request) => sendCampaign(deps, request),
+    }),
+    endpoint({
+      id: "requestApproval",
+      method: "POST",
+      path: "/campaigns/{id}/request-approval",
+      summary: "Ask those who may send for approval of a draft",
+      description:
+        "For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.",
+      needs: need(campaigns, "write"),
+      body: ApprovalRequest,
+      bodyMayBeAbsent: true,
+      answer: Campaign,
+      message: "Approval was asked for",
+      idempotent: true,
+      errors: ["CONFLICT", "BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
+      handle: (request) => requestApproval(deps, request),
     }),
     endpoint({
       id: "pauseCampaign",

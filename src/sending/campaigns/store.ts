@@ -31,6 +31,9 @@ const waitingReason = sql`
   case when c.status <> 'sending' then null when w.is_suspended then 'workspace_suspended'
     when c.waits_for_cap then 'hourly_cap' end`;
 
+/** Whether someone has asked for approval of the campaign `c` as it is now. */
+export const isToApprove = sql`(c.status = 'draft' and c.approval_requested_at is not null and c.approval_revision = c.revision)`;
+
 /** Columns of a CampaignSummary, from the tables in campaignsWithJoins. */
 const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
@@ -48,7 +51,10 @@ const summary = sql`
   coalesce(n.failed, 0) as failed_count, coalesce(n.suppressed, 0) as suppressed_count,
   ${rate(sql`n.unique_opens`, delivered)} as open_rate, ${rate(sql`n.unique_clicks`, delivered)} as click_rate,
   ${rate(sql`n.bounced`, sql`n.sent`)} as bounce_rate, ${rate(sql`n.complained`, delivered)} as complaint_rate,
-  ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.revision, c.created_at, c.updated_at`;
+  ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.revision, c.created_at, c.updated_at,
+  case when ${isToApprove} then c.approval_requested_at end as approval_requested_at,
+  case when ${isToApprove} then c.approval_requested_by end as approval_requested_by,
+  case when ${isToApprove} then c.approval_message end as approval_message`;
 
 /** Columns of a Campaign that a CampaignSummary does not have. */
 const content = (without?: Without) => sql`

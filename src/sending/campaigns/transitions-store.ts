@@ -28,9 +28,26 @@ export async function sendDraft(
     update campaigns
     set status = ${isLater ? "scheduled" : "sending"}, sent_at = ${isLater ? null : now}::timestamptz,
       scheduled_at = ${scheduledAt}::timestamptz, warnings = ${JSON.stringify(warnings)}::jsonb,
-      estimated_recipients = ${estimate}, updated_at = ${now}
+      estimated_recipients = ${estimate}, updated_at = ${now}, approval_requested_at = null,
+      approval_requested_by = null, approval_message = null, approval_revision = null
     where workspace_id = ${workspaceId} and id = ${id} and status = 'draft' and revision = ${revision}`);
   return sent > 0;
+}
+
+/** Asks for approval of a draft. False when it was asked already, sent or changed since it was checked. */
+export async function askForApproval(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { id, revision }: Pick<Campaign, "id" | "revision">,
+  { by, message, now }: { readonly by: string; readonly message: string | null; readonly now: Date },
+): Promise<boolean> {
+  const asked = await tx.run(sql`
+    update campaigns
+    set approval_requested_at = ${now}, approval_requested_by = ${by}, approval_message = ${message},
+      approval_revision = revision
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'draft' and revision = ${revision}
+      and deleted_at is null and approval_revision is distinct from revision`);
+  return asked > 0;
 }
 
 /** Changes one campaign. False when its status is not in `from`. */

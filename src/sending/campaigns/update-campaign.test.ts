@@ -57,6 +57,32 @@ describe("PATCH of a campaign", () => {
     expect((await patch(before.id, {})).body.data).toEqual(before);
   });
 
+  test("with the values that the draft has changes nothing, not even the revision", async () => {
+    const before = await create({
+      from_name: "Shop",
+      design: { a: 1 },
+      scheduled_at: "2999-01-01T00:00:00Z",
+    });
+    const { name, subject, html_content, design, scheduled_at, mailing_list_id } = before;
+    const same = { name, subject, html_content, design, scheduled_at, mailing_list_id };
+    const answer = await patch(before.id, same);
+    expect([answer.status, answer.body.data]).toEqual([200, before]);
+    expect((await patch(before.id, { ...same, design: { a: 2 } })).body.data.revision).toBe(
+      before.revision + 1,
+    );
+  });
+
+  test("with unknown fields alone is refused, and beside a known one ignores them", async () => {
+    const before = await create();
+    const { status, body } = await patch(before.id, { colour: "red" });
+    expect([status, body.details]).toEqual([
+      400,
+      [{ field: "colour", message: "colour is no field of a campaign, and the body has no other" }],
+    ]);
+    expect(await read(before.id)).toEqual(before);
+    expect((await patch(before.id, { colour: "red", subject: "New" })).body.data.subject).toBe("New");
+  });
+
   test("of one field works while the sender is not verified any more", async () => {
     const { id } = await create();
     await database.run(sql`update campaigns set from_email = 'news@lost.test' where id = ${id}`);
@@ -154,7 +180,7 @@ describe("the version of a campaign", () => {
     expect(statusesOf(answers)).toEqual([200, 412, 412, 412, 412]);
   });
 
-  test("may be one of several, weak or any; a header that is none is refused", async () => {
+  test("may be one of several, weak or any; an invalid header is refused", async () => {
     const { id } = await create();
     for (const [at, ifMatch] of ['"7", "1"', 'W/"2"', "*"].entries()) {
       expect((await patch(id, { subject: `At ${at}` }, ifMatch)).status).toBe(200);

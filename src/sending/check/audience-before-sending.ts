@@ -1,4 +1,4 @@
-/** Who would get a campaign if it were sent now, and who would not, by reason: by the rules of the expansion. */
+/** Counts the people who would get a campaign if it were sent now, and those who would not, by reason, with the rules of the expansion. */
 import { countMembersIn } from "#audience/segments/members-store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";

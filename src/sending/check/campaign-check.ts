@@ -1,12 +1,12 @@
-/** The shapes of POST /campaigns/{id}/check: what would go wrong, who gets the campaign, what it costs, and how long it takes. */
-import { type Static, type TSchema, Type } from "typebox";
-import { nullable, Timestamp } from "#platform/shapes.ts";
+/**
+ * The shapes of POST /campaigns/{id}/check and POST /check: what would go wrong, who gets the mail, what it costs, and how
+ * long it takes.
+ */
+import { type Static, Type } from "typebox";
+import { described, nullable, Timestamp } from "#platform/shapes.ts";
+import { orderedMail } from "#sending/preview/rendered-mail.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const maybe = <Shape extends TSchema>(shape: Shape, description: string) => ({
-  ...nullable(shape),
-  description,
-});
 
 export const severities = ["error", "warning", "info"] as const;
 export type Severity = (typeof severities)[number];
@@ -42,11 +42,13 @@ export const CheckFinding = Type.Object(
 );
 export type CheckFinding = Static<typeof CheckFinding>;
 
-const uncheckedParts = ["audience"] as const;
+/** Parts of a check that take time or ask other servers. */
+export const checkParts = ["audience", "links", "images", "spam_score"] as const;
+export type CheckPart = (typeof checkParts)[number];
 
 const Unchecked = Type.Object(
   {
-    part: Type.Enum([...uncheckedParts], { description: "What was not checked." }),
+    part: Type.Enum([...checkParts], { description: "What was not checked." }),
     reason: Type.String({ description: "Why, in one sentence." }),
   },
   { $id: "UncheckedPart" },
@@ -99,6 +101,50 @@ const CampaignDuration = Type.Object(
 );
 export type CampaignDuration = Static<typeof CampaignDuration>;
 
+const asked = {
+  total: count("Different addresses in the mail whose servers may be asked."),
+  checked: count("Those whose servers gave a result within the time of the check."),
+  left_out: count("Addresses beyond the first 50, which were not asked."),
+};
+const CheckedLinks = Type.Object(asked, { $id: "CheckedLinks" });
+const CheckedImages = Type.Object(
+  { ...asked, bytes: count("Bytes of the checked images together.") },
+  { $id: "CheckedImages" },
+);
+
+const SpamScore = Type.Object(
+  {
+    score: Type.Number({ description: "Points that the spam scanner gives the mail." }),
+    threshold: Type.Number({ description: "From this score on the scanner takes mail for spam." }),
+    is_spam: Type.Boolean({ description: "Whether the scanner takes the mail for spam." }),
+    rules: Type.Array(
+      Type.Object({
+        name: Type.String({ description: "Name of the rule, such as `MIME_HTML_ONLY`." }),
+        points: Type.Number({
+          description: "What the rule adds to the score; below zero it speaks for the mail.",
+        }),
+        description: Type.String({ description: "What the rule looks for, in the words of the scanner." }),
+      }),
+      { description: "The rules that matched, the one with most points first." },
+    ),
+  },
+  { $id: "SpamScore" },
+);
+
+export const CheckOrder = Type.Object(
+  {
+    ...orderedMail,
+    without: Type.Optional(
+      Type.Array(Type.Enum([...checkParts], { description: "A part of the check." }), {
+        maxItems: checkParts.length,
+        description:
+          "Parts to leave out, so that the answer comes sooner: `audience` (with cost and duration), `links`, `images`, `spam_score`.",
+      }),
+    ),
+  },
+  { $id: "CheckOrder" },
+);
+
 export const CampaignCheck = Type.Object(
   {
     findings: Type.Array(CheckFinding, {
@@ -112,10 +158,16 @@ export const CampaignCheck = Type.Object(
       },
       { description: "All findings by severity, those beyond the first 200 included." },
     ),
-    audience: maybe(AudienceBeforeSending, "Null when it does not exist or could not be counted in time."),
-    cost: maybe(CampaignCost, "Null when the audience is not known."),
-    duration: maybe(
-      CampaignDuration,
+    audience: described(
+      nullable(AudienceBeforeSending),
+      "Null when it does not exist or could not be counted in time.",
+    ),
+    cost: described(
+      nullable(CampaignCost),
+      "Null when the audience is not known, or the key lacks `billing:read`.",
+    ),
+    duration: described(
+      nullable(CampaignDuration),
       "An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap.",
     ),
     subject: Type.String({ description: "The subject as a made-up person would get it." }),
@@ -128,6 +180,12 @@ export const CampaignCheck = Type.Object(
       count(
         "Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered.",
       ),
+    ),
+    links: described(nullable(CheckedLinks), "Links whose servers were asked; null when left out."),
+    images: described(nullable(CheckedImages), "Images whose servers were asked; null when left out."),
+    spam: described(
+      nullable(SpamScore),
+      "What SpamAssassin says of the mail; null without the setting SPAMD_URL, and when it gave no score.",
     ),
     unchecked: Type.Array(Unchecked, { description: "What could not be checked, and why." }),
     checked_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it was checked." }),

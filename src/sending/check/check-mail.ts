@@ -10,13 +10,21 @@ import { readTemplate } from "#mail/merge-tags/read-template.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import { type MailToRender, type RenderedPreview, renderMail } from "#sending/preview/render-mail.ts";
 import type { CheckFinding, Severity } from "./campaign-check.ts";
-import { checkMarkup, type MarkupReading, type OutsideTarget } from "./check-markup.ts";
+import { checkMarkup, type MarkupReading } from "./check-markup.ts";
+import { type ChosenTargets, chooseTargets } from "./choose-targets.ts";
 import { faultFinding, htmlFindings, type PlacedFinding, wholeFinding } from "./findings.ts";
+
+export interface MailToCheck extends MailToRender {
+  /** Whether a spam scanner gets the whole mail, which otherwise stays in the thread. */
+  readonly isScanned: boolean;
+}
 
 export interface MailCheck {
   readonly findings: readonly CheckFinding[];
-  /** Links and images whose servers may be asked. */
-  readonly targets: readonly OutsideTarget[];
+  /** Links and images whose servers are asked. */
+  readonly outside: ChosenTargets;
+  /** The whole mail for a spam scanner; null when none gets it, it is larger than scanners take, or cannot be rendered. */
+  readonly message: Uint8Array | null;
   readonly subject: string;
   readonly previewText: string;
   /** Octets of the whole mail and of its HTML part; null when the mail cannot be rendered. */
@@ -30,15 +38,17 @@ const GMAIL_CLIP = 102_400;
 const LARGE_MAIL = 10 * 1024 * 1024;
 /** Mail programs on a computer show some 70 characters of a subject, telephones half of that. */
 const LONG_SUBJECT = 70;
+/** Larger mail is hardly ever spam, and takes scanners long (spamc(1), option -s). */
+const MOST_SCANNED = 500 * 1024;
 const PREVIEW_LENGTH = 150;
 const SHORT_PREVIEW = 30;
-const FEW_WORDS = 40;
+const FEW_WORDS = 10;
 /** Of some forty mail programs. */
 const MANY_PROGRAMS = 15;
 const leading = /^(?:Gmail|Apple Mail)/;
 const nothing: MarkupReading = { findings: [], targets: [], images: 0 };
 
-export async function checkMail(mail: MailToRender): Promise<MailCheck> {
+export async function checkMail(mail: MailToCheck): Promise<MailCheck> {
   const { campaign, files } = mail;
   const html = campaign.html_content ?? "";
   const map = html === "" ? null : mapOf(html);
@@ -46,11 +56,12 @@ export async function checkMail(mail: MailToRender): Promise<MailCheck> {
   const markup = map === null ? nothing : checkMarkup(html, map, contentIds);
   const support = map === null ? [] : supportFindings(html, map);
   const found = htmlFindings(html, [...markup.findings, ...support]);
+  const outside = chooseTargets(html, markup.targets, [mail.publicUrl, mail.linkBase]);
   const rendered = await renderMail(mail);
   if (!rendered.ok) {
     const faults = rendered.faults.map((fault) => faultFinding("error", "content_invalid", fault));
     const unrendered = { subject: campaign.subject, previewText: "", size: null, htmlSize: null };
-    return { findings: [...faults, ...found], targets: markup.targets, ...unrendered };
+    return { findings: [...faults, ...found], outside, message: null, ...unrendered };
   }
   const previewText = previewOf(rendered.html);
   const findings = [
@@ -62,7 +73,9 @@ export async function checkMail(mail: MailToRender): Promise<MailCheck> {
     ...sizeFindings(rendered),
   ];
   const { subject, sizeBytes: size, htmlBytes: htmlSize } = rendered;
-  return { findings, targets: markup.targets, subject, previewText, size, htmlSize };
+  const isGiven = mail.isScanned && rendered.message.length <= MOST_SCANNED;
+  const message = isGiven ? rendered.message : null;
+  return { findings, outside, message, subject, previewText, size, htmlSize };
 }
 
 /** The positions of the markup around merge tags; of the source as it is if its merge tags are broken. */
@@ -153,7 +166,8 @@ function previewFindings(preview: string): CheckFinding[] {
 }
 
 function partFindings({ derived, text, html }: RenderedPreview, images: number): CheckFinding[] {
-  const words = visibleText(html).replaceAll(/https?:\/\/\S+|\s+/g, "").length;
+  const seen = visibleText(html).replaceAll(/https?:\/\/\S+/g, " ");
+  const words = seen.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
   return [
     ...(derived.text
       ? [

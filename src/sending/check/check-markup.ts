@@ -2,6 +2,7 @@
 import { getDomain } from "tldts";
 import { decodeEntities } from "#mail/html/entities.ts";
 import type { HtmlMap, HtmlTag } from "#mail/html/tag-positions.ts";
+import type { OutsideTarget } from "./choose-targets.ts";
 import type { PlacedFinding } from "./findings.ts";
 
 /** Text of a link that is compared with its target. */
@@ -15,16 +16,9 @@ const shorteners: ReadonlySet<string> = new Set(
   "bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly rebrand.ly cutt.ly tiny.cc shorturl.at".split(" "),
 );
 
-/** A link or image with an absolute http(s) address, for checks that ask its server. */
-export interface OutsideTarget {
-  readonly kind: "link" | "image";
-  readonly url: string;
-  /** Offset in the HTML. */
-  readonly at: number;
-}
-
 export interface MarkupReading {
   readonly findings: readonly PlacedFinding[];
+  /** Links and images whose servers may be asked: not placeholders. */
   readonly targets: readonly OutsideTarget[];
   readonly images: number;
 }
@@ -40,17 +34,22 @@ export function checkMarkup(html: string, { tags }: HtmlMap, contentIds: Readonl
     if (tag.element === "a" || tag.element === "area") {
       const href = value("href");
       if (href === undefined) continue;
-      const fault = linkFault(href) ?? (tag.element === "a" ? textFault(html, tag, href) : null);
-      if (fault !== null) findings.push({ ...fault, at: tag.start, url: href.slice(0, 2_000) });
-      if (isOutside(href)) targets.push({ kind: "link", url: href.trim(), at: tag.start });
+      const faults = [...linkFaults(href), ...(tag.element === "a" ? textFaults(html, tag, href) : [])];
+      findings.push(...faults.map((fault) => ({ ...fault, at: tag.start, url: href.slice(0, 2_000) })));
+      if (isOutside(href) && !isPlaceholder(href.trim()))
+        targets.push({ kind: "link", url: href.trim(), at: tag.start });
     } else if (tag.element === "img") {
       images += 1;
       const src = value("src");
       const fault = imageFault(src, contentIds);
       if (fault !== null) findings.push({ ...fault, at: tag.start, ...shownUrl(src) });
       if (value("alt") === undefined) findings.push({ ...withoutAlt, at: tag.start, ...shownUrl(src) });
-      if (src !== undefined && isOutside(src))
+      if (!hasWidth(value("width"), value("style"))) {
+        findings.push({ ...withoutWidth, at: tag.start, ...shownUrl(src) });
+      }
+      if (src !== undefined && isOutside(src) && !isPlaceholder(src)) {
         targets.push({ kind: "image", url: src.trim(), at: tag.start });
+      }
     } else if (tag.element === "script") findings.push({ ...script, at: tag.start });
   }
   return { findings, targets, images };
@@ -65,6 +64,12 @@ const withoutAlt: Fault = {
     "An image has no alt text: people who do not load images, or who have the mail read to them, miss it.",
   fix: 'Add alt="…" with what the image says, or alt="" if it only decorates.',
 };
+const withoutWidth: Fault = {
+  severity: "info",
+  code: "image_without_width",
+  message: "An image has no width: Outlook shows it in its full size, and the text jumps when it loads.",
+  fix: 'Add width="…" with the width in pixels at which it is shown.',
+};
 const script: Fault = {
   severity: "warning",
   code: "script_removed",
@@ -77,86 +82,85 @@ function attributeOf(html: string, { attributes }: HtmlTag, name: string): strin
   return found && decodeEntities(html.slice(found.start, found.end));
 }
 
+const hasWidth = (width: string | undefined, style = "") =>
+  width !== undefined || /(?:^|;)\s*(?:max-)?width\s*:/i.test(style);
+
 const shownUrl = (url: string | undefined) =>
   url === undefined || url.startsWith("data:") ? {} : { url: url.slice(0, 2_000) };
 
 const isOutside = (url: string) =>
   !templateMark.test(url) && /^\s*https?:\/\//i.test(url) && URL.canParse(url.trim());
 
-function linkFault(href: string): Fault | null {
+function isPlaceholder(url: string): boolean {
+  return exampleHost.test(new URL(url).hostname) || placeholderWords.test(url);
+}
+
+/** What is wrong with an address; of a placeholder nothing else, because it is replaced. */
+function linkFaults(href: string): Fault[] {
   const url = href.trim();
-  if (templateMark.test(url)) return null;
+  if (templateMark.test(url)) return [];
   if (url === "" || url === "#") {
-    return {
-      severity: "error",
-      code: "link_empty",
-      message: "A link leads nowhere.",
-      fix: "Give its address, or remove the link.",
-    };
+    const message = "A link leads nowhere.";
+    return [{ severity: "error", code: "link_empty", message, fix: "Give its address, or remove the link." }];
   }
-  if (url.startsWith("#") || /^(?:mailto|tel|sms):/i.test(url)) return null;
+  if (url.startsWith("#") || /^(?:mailto|tel|sms):/i.test(url)) return [];
   if (/^(?:javascript|data|file|vbscript):/i.test(url)) {
     const message = "Mail programs do not open a link with this scheme.";
-    return { severity: "error", code: "link_scheme", message, fix: "Use an https address." };
+    return [{ severity: "error", code: "link_scheme", message, fix: "Use an https address." }];
   }
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || parsed.host === "") {
-    return {
-      severity: "error",
-      code: "link_incomplete",
-      message: `The link "${url.slice(0, 100)}" is no complete address, so it does not work in a mail.`,
-      fix: "Write the whole address, beginning with https://.",
-    };
+    const message = `The link "${url.slice(0, 100)}" is no complete address, so it does not work in a mail.`;
+    const fix = "Write the whole address, beginning with https://.";
+    return [{ severity: "error", code: "link_incomplete", message, fix }];
   }
   const { hostname, protocol } = parsed;
-  if (exampleHost.test(hostname) || placeholderWords.test(url)) {
-    return {
-      severity: "warning",
-      code: "link_placeholder",
-      message: `The link to ${hostname} looks like a placeholder.`,
-      fix: "Give the real address.",
-    };
+  if (isPlaceholder(url)) {
+    const message = `The link to ${hostname} looks like a placeholder.`;
+    return [{ severity: "warning", code: "link_placeholder", message, fix: "Give the real address." }];
   }
+  const faults: Fault[] = [];
   if (/^[\d.]+$/.test(hostname) || hostname.startsWith("[")) {
     const message = "A link to an IP address looks like spam to filters.";
-    return { severity: "warning", code: "link_to_ip_address", message, fix: "Use a host name." };
+    faults.push({ severity: "warning", code: "link_to_ip_address", message, fix: "Use a host name." });
   }
   if (shorteners.has(hostname)) {
     const message = `Filters distrust links through the shortener ${hostname}.`;
-    return { severity: "warning", code: "link_shortened", message, fix: "Link to the target itself." };
+    faults.push({ severity: "warning", code: "link_shortened", message, fix: "Link to the target itself." });
   }
   if (protocol === "http:") {
     const message = `The link to ${hostname} is not encrypted.`;
-    return { severity: "info", code: "link_http", message, fix: "Use https if the site supports it." };
+    faults.push({
+      severity: "info",
+      code: "link_http",
+      message,
+      fix: "Use https if the site supports it.",
+    });
   }
-  return null;
+  return faults;
 }
 
 /** A link without text, or whose text is an address of another site than its target. */
-function textFault(html: string, tag: HtmlTag, href: string): Fault | null {
+function textFaults(html: string, tag: HtmlTag, href: string): Fault[] {
   const following = html.slice(tag.end, tag.end + LONGEST_LINK_TEXT);
   const end = following.search(/<\/a/i);
-  if (end === -1) return null;
+  if (end === -1) return [];
   const inner = following.slice(0, end);
-  if (/<img|<svg|<picture/i.test(inner) || templateMark.test(inner)) return null;
+  if (/<img|<svg|<picture/i.test(inner) || templateMark.test(inner)) return [];
   const text = decodeEntities(inner.replaceAll(/<[^>]*>/g, "")).trim();
   if (text === "") {
-    return {
-      severity: "warning",
-      code: "link_without_text",
-      message: "A link has no text, so readers cannot see or use it.",
-      fix: "Give it a text, or remove it.",
-    };
+    const message = "A link has no text, so readers cannot see or use it.";
+    return [
+      { severity: "warning", code: "link_without_text", message, fix: "Give it a text, or remove it." },
+    ];
   }
-  if (!isOutside(href) || !looksLikeAddress.test(text)) return null;
-  const [shown, target] = [getDomain(text), getDomain(href)];
-  if (shown === null || target === null || shown === target) return null;
-  return {
-    severity: "warning",
-    code: "link_misleading",
-    message: `A link shows ${shown} and leads to ${target}: filters and readers take this for phishing.`,
-    fix: "Show words in place of the address, or the address that the link leads to.",
-  };
+  if (!isOutside(href) || !looksLikeAddress.test(text)) return [];
+  // An IP address has no domain.
+  const [shown, target] = [getDomain(text), getDomain(href) ?? new URL(href.trim()).hostname];
+  if (shown === null || shown === target) return [];
+  const message = `A link shows ${shown} and leads to ${target}: filters and readers take this for phishing.`;
+  const fix = "Show words in place of the address, or the address that the link leads to.";
+  return [{ severity: "warning", code: "link_misleading", message, fix }];
 }
 
 function imageFault(src: string | undefined, contentIds: ReadonlySet<string>): Fault | null {

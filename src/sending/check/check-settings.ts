@@ -28,16 +28,24 @@ export async function checkSettings(
     faultOf(requireRoute(db, workspaceId, campaign)),
     faultOf(requireReturnPath(db, workspaceId, sender_email)),
   ]);
-  const senders = await Promise.all([
-    senderFinding(db, workspaceId, "from_email", from_email),
-    ...(bounce_email === null ? [] : [senderFinding(db, workspaceId, "bounce_email", bounce_email)]),
-  ]);
+  const returns =
+    bounce_email === null ? [] : await senderFinding(db, workspaceId, "bounce_email", bounce_email);
   return [
     ...used.flat(),
-    ...senders.flat(),
-    ...(await domainFindings(db, workspaceId, from_email)),
+    ...(await checkSender(db, workspaceId, from_email)),
+    ...returns,
     ...trackingWarnings(campaign).map((fault) => faultFinding("warning", "tracking_without_effect", fault)),
   ];
+}
+
+/** Findings about a From address and its domain. */
+export async function checkSender(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  from: string,
+): Promise<CheckFinding[]> {
+  const sender = await senderFinding(db, workspaceId, "from_email", from);
+  return [...sender, ...(await domainFindings(db, workspaceId, from))];
 }
 
 /** What a check that throws would refuse. */
@@ -61,7 +69,7 @@ async function senderFinding(
   address: string,
 ): Promise<CheckFinding[]> {
   if ((await maySendAs(db, workspaceId, address)).allowed) return [];
-  const message = `${address} is not verified, so the campaign cannot be sent.`;
+  const message = `${address} is not verified, so the mail cannot be sent.`;
   const fix = "Verify its domain or the address.";
   return [wholeFinding("error", "sender_not_verified", field, message, fix)];
 }

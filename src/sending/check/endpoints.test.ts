@@ -1,11 +1,23 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import sql from "sql-template-tag";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import type { CampaignCheck, CheckFinding } from "./campaign-check.ts";
 
-const service = await startService();
+const web = createServer((_request, response) =>
+  response.writeHead(200, { "content-type": "image/png" }).end("x"),
+);
+await once(web.listen(0, "127.0.0.1"), "listening");
+afterAll(() => web.close());
+const site = `http://shop.test.co:${(web.address() as AddressInfo).port}`;
+const service = await startService({
+  env: { ALLOW_PRIVATE_LINKS: "true" },
+  zone: { "shop.test.co": { A: ["127.0.0.1"] } },
+});
 const { call, database, workspaceId } = service;
 let list: string;
 
@@ -17,7 +29,7 @@ beforeAll(async () => {
 
 const sound =
   "<!doctype html><html><body><p>Our summer sale begins on Monday with new bicycles.</p>\n" +
-  '<p><a href="https://shop.test.co/sale">To the sale</a> <img src="https://shop.test.co/a.png" alt="A bicycle"></p>' +
+  `<p><a href="${site}/sale">To the sale</a> <img src="${site}/a.png" alt="A bicycle" width="90"></p>` +
   '<p><a href="{{ unsubscribe_url }}">Unsubscribe</a></p></body></html>';
 
 async function draft(change: object = {}) {
@@ -71,6 +83,10 @@ describe("the content", () => {
     ['<a href="https://bit.ly/x">x</a>', "link_shortened", "warning"],
     ['<a href="https://shop.co/x"> </a>', "link_without_text", "warning"],
     ['<a href="https://evil.co/x">www.mybank.com</a>', "link_misleading", "warning"],
+    ['<a href="http://evil.co/x">www.mybank.com</a>', "link_misleading", "warning"],
+    ['<a href="https://192.0.2.1/x">www.mybank.com</a>', "link_misleading", "warning"],
+    ['<a href="https://evil.example/x">www.mybank.com</a>', "link_misleading", "warning"],
+    ['<a href="http://192.0.2.1/x">x</a>', "link_http", "info"],
     ["<img alt=x>", "image_without_source", "error"],
     ['<img src="cid:logo" alt=x>', "image_missing", "error"],
     ['<img src="a.png" alt=x>', "image_incomplete", "error"],
@@ -112,7 +128,8 @@ describe("the content", () => {
     const html =
       '<a href="{{ unsubscribe_url }}">Leave</a> <a href="#top">Top</a> <a href="mailto:a@shop.co">Mail</a>' +
       '<a href="https://shop.co/?q={{ first_name }}">shop.co</a> <a href="https://www.shop.co/a">shop.co/a</a>';
-    expect(codes(await checkHtml(html)).filter((code) => code.startsWith("link_"))).toEqual([]);
+    const { body } = await call("POST", "/check", { html_content: html, without: ["links"] });
+    expect(codes(body.data.findings).filter((code) => code.startsWith("link_"))).toEqual([]);
   });
 
   test("names a missing text part, the footer that is added, a long subject and a mail that Gmail clips", async () => {
@@ -219,6 +236,72 @@ describe("the audience", () => {
     expect(capped?.limited_by).toBe("hourly_cap");
     expect(Math.abs((capped?.seconds ?? 0) - untilNextHour - 3_600)).toBeLessThan(2);
   });
+});
+
+describe("content that is not stored", () => {
+  const checkContent = async (body: object, options = {}) => {
+    const answer = await call("POST", "/check", body, options);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+    return answer.body.data as CampaignCheck;
+  };
+
+  test("is checked alone, without audience and cost, and nothing is stored", async () => {
+    const before = (await call("GET", "/campaigns")).body.total;
+    const answer = await checkContent({ subject: "HELLO EVERYBODY", html_content: '<a href="">x</a>' });
+    expect(codes(answer.findings)).toEqual(expect.arrayContaining(["link_empty", "subject_in_capitals"]));
+    expect(codes(answer.findings)).not.toContain("sender_not_verified");
+    expect(answer).toMatchObject({ audience: null, cost: null, duration: null, unchecked: [] });
+    expect((await call("GET", "/campaigns")).body.total).toBe(before);
+  });
+
+  test("stands in place of the campaign's own, with its audience and sender", async () => {
+    const campaign_id = await draft();
+    const before = (await call("GET", `/campaigns/${campaign_id}`)).body.data;
+    const order = { campaign_id, subject: "Edited", html_content: "<img alt=x>", from_email: "a@other.test" };
+    const answer = await checkContent(order);
+    expect(answer).toMatchObject({ subject: "Edited", audience: { will_send: 1 } });
+    expect(codes(answer.findings)).toEqual(
+      expect.arrayContaining(["image_without_source", "sender_not_verified"]),
+    );
+    expect((await call("GET", `/campaigns/${campaign_id}`)).body.data).toEqual(before);
+    expect((await checkContent({ ...order, without: ["audience"] })).audience).toBeNull();
+  });
+
+  test("of an autoresponder needs the permission to read it, here and to render", async () => {
+    const created = await call("POST", "/autoresponders", {
+      name: "Welcome",
+      mailing_list_id: list,
+      from_email: "news@shop.test",
+      trigger: { type: "subscribed" },
+      steps: [{ delay: { days: 1 }, subject: "Welcome", html_content: '<a href="">x</a>' }],
+    });
+    const order = { autoresponder_id: created.body.data.id };
+    expect(codes((await checkContent(order)).findings)).toContain("link_empty");
+    const key = await service.newKey(["campaigns:read"]);
+    for (const path of ["/check", "/render"]) {
+      const { status, body } = await call("POST", path, order, { key });
+      expect([status, body.required_scopes]).toEqual([403, ["autoresponders:read"]]);
+    }
+  });
+
+  test.each([
+    [{ campaign_id: "018f0000-0000-7000-8000-000000000000" }, "campaign_id"],
+    [{ step_id: "018f0000-0000-7000-8000-000000000000" }, "autoresponder_id"],
+    [{ subject: "Hi", without: ["everything"] }, "without[0]"],
+    [{ subject: "Hi", from_email: "nobody" }, "from_email"],
+  ])("with %j is refused, and %s is named", async (body, field) => {
+    const answer = await call("POST", "/check", body);
+    expect([answer.status, answer.body.details?.[0]?.field]).toEqual([400, field]);
+  });
+});
+
+test("what a campaign costs is shown only to those who may see the balance", async () => {
+  const id = await draft();
+  const key = await service.newKey(["campaigns:read"]);
+  const { body } = await call("POST", `/campaigns/${id}/check`, undefined, { key });
+  expect([body.data.cost, body.data.audience.will_send]).toEqual([null, 1]);
+  expect(codes(body.data.findings)).not.toContain("messages_not_covered");
+  expect((await check(id)).cost).not.toBeNull();
 });
 
 test("a campaign of another workspace is not found, an SMS is refused, and nothing is changed", async () => {

@@ -49,30 +49,29 @@ export function htmlFindings(html: string, placed: readonly PlacedFinding[]): Ch
     if (known === undefined) joined.set(key, { first: finding, times: finding.times ?? 1 });
     else known.times += 1;
   }
-  const lines = lineStarts(html);
+  const positionOf = positionsIn(html);
   return [...joined.values()].map(({ first, times }) => {
     const { severity, code, at, message, fix, url = null, mailPrograms } = first;
-    const position = at === null ? { line: null, column: null } : positionOf(lines, at);
+    const position = at === null ? { line: null, column: null } : positionOf(at);
     const rest = { occurrences: times, url, mail_programs: mailPrograms ? [...mailPrograms] : null };
     return { severity, code, field: "html_content", message, fix, ...position, ...rest };
   });
 }
 
-function lineStarts(text: string): number[] {
+/** Gives line and column of an offset, from 1. */
+export function positionsIn(text: string): (at: number) => { line: number; column: number } {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
-}
-
-function positionOf(starts: readonly number[], at: number): { line: number; column: number } {
-  let low = 0;
-  let high = starts.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] ?? 0) <= at) low = middle;
-    else high = middle;
-  }
-  return { line: low + 1, column: at - (starts[low] ?? 0) + 1 };
+  return (at) => {
+    let low = 0;
+    let high = starts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: at - (starts[low] ?? 0) + 1 };
+  };
 }
 
 /** The first findings by severity and position, and how many there are of each severity. */

@@ -49,6 +49,8 @@ export interface ContentFacts extends UsedNames {
 /** Content for renderContent (render.ts). */
 export interface CompiledContent extends RenderableContent {
   readonly facts: ContentFacts;
+  /** Whether a body that its author wrote has no visible unsubscribe link, and so has the footer with one. */
+  readonly hasFooter: boolean;
 }
 
 /** Faults prevent sending; warnings are merge tags that show nothing. */
@@ -92,6 +94,7 @@ function compileTemplates(
   const templates = [subject, html?.first, text?.first].filter((template) => template != null);
   return {
     facts: { ...usedNames(templates), links },
+    hasFooter: html?.hasFooter === true || (given.text !== null && text?.hasFooter === true),
     subject: compile(subject, "line", urlInsertions(subject)),
     html: html && compiledForms(html, compileHtml, visibleText),
     text: text && compiledForms(text, compileText, String),
@@ -103,6 +106,8 @@ interface Forms<Kind extends Template> {
   readonly first: Kind;
   /** The form with the footer, for recipients for whom the first shows no unsubscribe link. */
   readonly ifLinkMissing: Kind | null;
+  /** Whether the first form has the footer. */
+  readonly hasFooter: boolean;
 }
 
 /** Null when the body needs the footer and the footer cannot be added. */
@@ -113,12 +118,12 @@ function formsOf<Kind extends Template>(
   footed: (template: Kind) => Kind | null,
 ): Forms<Kind> | null {
   const link = addsFooter ? linkIn(template) : "shown";
-  if (link === "shown") return { first: template, ifLinkMissing: null };
+  if (link === "shown") return { first: template, ifLinkMissing: null, hasFooter: false };
   const withFooter = footed(template);
   if (withFooter === null) return null;
   return link === "missing"
-    ? { first: withFooter, ifLinkMissing: null }
-    : { first: template, ifLinkMissing: withFooter };
+    ? { first: withFooter, ifLinkMissing: null, hasFooter: true }
+    : { first: template, ifLinkMissing: withFooter, hasFooter: false };
 }
 
 function compiledForms<Kind extends Template>(

@@ -62,6 +62,26 @@ export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; 
   return { paused: of("paused"), cancelled: of("cancelled") };
 }
 
+/**
+ * Whether a message waits because its campaign is paused, by the rule of listHaltedIds, or its autoresponder is inactive. Mail
+ * of a campaign that is paused because of plan or balance is paid for, and still sent.
+ */
+export async function isHeldByOrigin(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { source, origin_id: id }: { readonly source: string; readonly origin_id: string | null },
+): Promise<boolean> {
+  const row = await db.row<{ is_held: boolean }>(sql`
+    select case ${source}
+      when 'campaign' then exists (
+        select from campaigns
+        where workspace_id = ${workspaceId} and id = ${id} and status = 'paused' and not ${isUnpaidFor})
+      when 'autoresponder' then exists (
+        select from autoresponders where workspace_id = ${workspaceId} and id = ${id} and status = 'inactive')
+      else false end as is_held`);
+  return row?.is_held === true;
+}
+
 /** The sending IP or routing rule of a campaign; undefined when it does not exist. */
 export function findCampaignRoute(
   db: Queryable,

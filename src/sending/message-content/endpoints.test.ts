@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertCaptured } from "#delivery/capture/store.ts";
+import { eraseRecipient } from "#messages/erase-recipient-store.ts";
 import { newId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
@@ -155,4 +156,37 @@ test("a suppressed message was never composed, and the answer says so", async ()
   );
   const { status, body } = await contentOf(id);
   expect([status, body.code]).toEqual([409, "CONFLICT"]);
+});
+
+test("the content of an erased recipient is gone, and the answer does not blame its age", async () => {
+  const id = await insert({});
+  await database.run(sql`delete from delivery_queue where message_id = ${id}`);
+  await database.transaction((tx) => eraseRecipient(tx, workspaceId, [id]));
+  const { status, body } = await contentOf(id);
+  expect([status, body.error]).toEqual([
+    410,
+    "The content of this message was erased with the data of its recipient",
+  ]);
+});
+
+test("a workspace that reads more contents at a time than wait in its line is refused, and others are not", async () => {
+  const id = await insert({});
+  const other = await service.newWorkspace();
+  const { promise: isFull, resolve: fill } = Promise.withResolvers<void>();
+  const { reads, answer } = await database.transaction(async (tx) => {
+    await tx.run(sql`lock table message_contents in access exclusive mode`);
+    const reads = Array.from({ length: 22 }, async () => {
+      const { status, body } = await contentOf(id);
+      if (status === 429) fill();
+      return [status, body.code];
+    });
+    await isFull;
+    const key = other.key;
+    const answer = await call("GET", `/messages/${newId()}`, undefined, { key });
+    return { reads, answer };
+  });
+  expect(answer.status).toBe(404);
+  const answers = await Promise.all(reads);
+  expect(answers.filter(([status]) => status === 200)).toHaveLength(21);
+  expect(answers.filter(([, code]) => code === "RATE_LIMIT_EXCEEDED")).toHaveLength(1);
 });

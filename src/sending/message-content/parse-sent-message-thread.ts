@@ -1,13 +1,9 @@
 /** The worker thread of parse-sent-message.ts. */
-import { parentPort } from "node:worker_threads";
 import { readCaptured } from "#delivery/capture/parse-captured-message.ts";
+import { answerQuestions } from "#platform/process/answer-questions.ts";
 import type { ParsedMessage } from "./parse-sent-message.ts";
 
-parentPort?.on("message", (raw: Uint8Array) => {
-  void parse(raw).then((parsed) => parentPort?.postMessage(parsed));
-});
-
-async function parse(raw: Uint8Array): Promise<ParsedMessage> {
+answerQuestions(async (raw: Uint8Array): Promise<ParsedMessage> => {
   const { attachments, ...rest } = await readCaptured(
     Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength),
   );
@@ -15,4 +11,4 @@ async function parse(raw: Uint8Array): Promise<ParsedMessage> {
     ...rest,
     attachments: attachments.map(({ content, ...file }) => ({ ...file, size: content.length })),
   };
-}
+});

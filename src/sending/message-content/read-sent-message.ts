@@ -7,7 +7,8 @@ import { type ComposeOptions, prepare } from "#delivery/compose/compose-leased-m
 import type { Ending } from "#delivery/message/attempt.ts";
 import type { EmailContent, ReadyMessage } from "#delivery/message/message.ts";
 import { contentLoader } from "#delivery/queue/load-large-content-store.ts";
-import { createKeyedLimiter } from "#platform/concurrency.ts";
+import { ERASED } from "#messages/erase-recipient-store.ts";
+import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -34,12 +35,16 @@ export interface ShownMessage {
   readonly expiresAt: Date | null;
 }
 
-/** Messages composed again at the same time, for each workspace. */
-const takeTurnOf = createKeyedLimiter<WorkspaceId>(1);
+/** One message of a workspace is composed again at a time: it may have 27 MB. */
+const takeTurnOf = createWorkspaceLimiter(
+  { concurrency: 1, maxWaiting: 20, maxWaitMs: 10_000 },
+  "Too many messages of this workspace are being read: send fewer requests at a time",
+);
 
 /**
  * @throws ApiError NOT_FOUND for an unknown message, FORBIDDEN for the service's own mail, GONE for content that is no
- * longer kept, CONFLICT for a message that has no content or whose content cannot be composed
+ * longer kept, CONFLICT for a message that has no content or whose content cannot be composed, RATE_LIMIT_EXCEEDED while
+ * the workspace reads too many others
  */
 export async function readSentMessage(
   deps: SentMessageDeps,
@@ -62,12 +67,15 @@ export async function readSentMessage(
   });
 }
 
-function requireContent({ source, status, is_sms, has_content }: KeptMessage): void {
+function requireContent({ source, status, is_sms, has_content, localpart }: KeptMessage): void {
   if (source === "platform") {
     throw new ApiError(
       "FORBIDDEN",
       "Mail of the service itself is not shown: its links are for its recipient alone",
     );
+  }
+  if (localpart === ERASED) {
+    throw new ApiError("GONE", "The content of this message was erased with the data of its recipient");
   }
   if (is_sms) throw new ApiError("CONFLICT", "An SMS has no MIME message: read the text of its campaign");
   if (status === "suppressed" && !has_content) {

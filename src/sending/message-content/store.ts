@@ -39,7 +39,7 @@ export interface KeptMessage extends Composable {
 }
 
 /**
- * The time of the first attempt is in the queue while the message waits. Later that of its first result stands for it:
+ * The time of the first attempt is in the queue while the message waits. Later the time of its first result is used instead:
  * some seconds more.
  */
 export function findKeptMessage(

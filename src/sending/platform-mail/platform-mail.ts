@@ -168,6 +168,8 @@ function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): Quo
       return [useOf("passwordResetMails", mailbox)];
     case "address_change":
       return [useOf("addressChangeMails", mailbox)];
+    case "failed_sign_ins":
+      return [useOf("failedSignInNotices", mailbox)];
     case "account_notice":
       return [useOf("accountNotices", mailbox)];
     case "sender_confirmation":

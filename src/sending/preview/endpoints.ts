@@ -9,11 +9,9 @@ import { type LoadedMail, loadMail } from "./load-mail.ts";
 import { choosePerson, type MailComposing, prepareMail } from "./prepare-mail.ts";
 import { PREVIEW_MS, previewLink } from "./preview-page.ts";
 import { createRenderer, type RenderAside } from "./render-in-thread.ts";
-import { RenderedMail, RenderOrder } from "./rendered-mail.ts";
+import { BODY_LIMIT_OF_MAIL, RenderedMail, RenderOrder } from "./rendered-mail.ts";
 import { insertPreview } from "./store.ts";
 
-/** HTML and text of two million characters each. */
-const BODY_LIMIT = 30 * 1024 * 1024;
 export interface PreviewDeps extends MailComposing {
   readonly clock: Clock;
   readonly keys: PurposeKeys;
@@ -27,7 +25,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       id: "renderContent",
       method: "POST",
       path: "/render",
-      mayTakeLong: "asking others",
+      mayTakeLong: "working aside",
       summary: "Render a mail as it would be sent to one person, without sending it",
       description:
         "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.",
@@ -36,7 +34,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       body: RenderOrder,
       answer: RenderedMail,
       message: "Mail rendered",
-      bodyLimit: BODY_LIMIT,
+      bodyLimit: BODY_LIMIT_OF_MAIL,
       errors: ["BAD_REQUEST"],
       async handle({ caller, body }) {
         const mail = await loadMail(db, caller, body);
@@ -74,7 +72,10 @@ async function renderAs(
   person: ChosenPerson,
   now: Date,
 ) {
-  const answer = await render(mail.campaign.workspace_id, await prepareMail(deps, mail, person, now));
+  const answer = await render(
+    mail.campaign.workspace_id,
+    await prepareMail(deps, mail, { person, now, showsFiles: true }),
+  );
   if (answer.ok) return answer;
   const [first, ...rest] = answer.faults;
   throw invalid(first ?? { field: "html_content", message: "html_content cannot be rendered" }, ...rest);

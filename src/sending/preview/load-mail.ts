@@ -2,7 +2,11 @@
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
-import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
+import { newId } from "#platform/ids.ts";
+import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
 import { listSteps } from "#sending/autoresponders/steps-store.ts";
 import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
@@ -13,15 +17,19 @@ import { draftToSend, type StoredMail } from "#sending/mail/mail-content.ts";
 import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
-import type { RenderOrder } from "./rendered-mail.ts";
+import type { OrderedMail } from "./rendered-mail.ts";
 
 /** The sender of content that has none yet. */
-const SAMPLE_SENDER = "sender@example.com";
+export const SAMPLE_SENDER = "sender@example.com";
+/** The content of an autoresponder is not shown to a key for campaigns alone. */
+const READ_AUTORESPONDERS = permissionOf(need(autoresponders, "read"));
 
 /** A mail with what is needed to write it, and to choose its reader. */
 export interface LoadedMail {
   readonly source: "campaign" | "autoresponder";
   readonly campaign: CampaignToSend;
+  /** The campaign with its edits; null for other content. */
+  readonly stored: Campaign | null;
   /** Null when nothing names an audience. */
   readonly audience: StoredMail | null;
   readonly listId: string | null;
@@ -50,14 +58,52 @@ const newMail: Omit<StoredMail, "id"> = {
   attachments: [],
 };
 
-/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS */
-export async function loadMail(
+/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS, INSUFFICIENT_SCOPE for an autoresponder */
+export async function loadMail(db: Queryable, caller: Caller, order: OrderedMail): Promise<LoadedMail> {
+  const { workspaceId } = caller;
+  const { campaign_id, autoresponder_id, step_id } = order;
+  if (campaign_id != null && autoresponder_id != null) {
+    throw fieldError("autoresponder_id", "and campaign_id exclude each other: give one");
+  }
+  if (campaign_id != null) {
+    const campaign = await findCampaign(db, workspaceId, campaign_id, "attachments");
+    if (campaign === undefined) throw fieldError("campaign_id", "is no campaign of this workspace");
+    return loadCampaign(db, caller, campaign, order);
+  }
+  if (autoresponder_id == null) {
+    if (step_id != null) throw fieldError("autoresponder_id", "is required with step_id");
+    const mail = withEdits({ ...newMail, id: newId() }, order);
+    return { source: "campaign", stored: null, ...(await withAudience(db, caller, mail, order)) };
+  }
+  requirePermissions(caller, [READ_AUTORESPONDERS]);
+  const step = await findStep(db, caller, autoresponder_id, step_id ?? null);
+  const mail = withEdits(step, order);
+  return { source: "autoresponder", stored: null, ...(await withAudience(db, caller, mail, order)) };
+}
+
+/**
+ * @param campaign without the content of its attachments
+ * @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS
+ */
+export async function loadCampaign(
   db: Queryable,
-  { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },
-  order: RenderOrder,
-): Promise<LoadedMail> {
-  const stored = await findStored(db, workspaceId, order);
-  const mail = withEdits(stored.mail, order);
+  caller: Caller,
+  campaign: Campaign,
+  order: OrderedMail = {},
+): Promise<LoadedMail & { readonly stored: Campaign }> {
+  if (campaign.message_type === "sms") {
+    throw new ApiError("BAD_REQUEST", "Only mail can be rendered, and this campaign is an SMS");
+  }
+  const stored = withEdits(campaign, order);
+  return { source: "campaign", stored, ...(await withAudience(db, caller, stored, order)) };
+}
+
+async function withAudience(
+  db: Queryable,
+  { workspaceId, timezone }: Caller,
+  mail: StoredMail,
+  order: OrderedMail,
+): Promise<Pick<LoadedMail, "campaign" | "audience" | "listId" | "files">> {
   const named = await presentList(db, workspaceId, mail);
   const list = named === null ? undefined : await findMailingList(db, workspaceId, named);
   if (order.mailing_list_id != null && list === undefined) {
@@ -65,7 +111,6 @@ export async function loadMail(
   }
   const hasAudience = list !== undefined || mail.segment_conditions !== null;
   return {
-    source: stored.source,
     campaign: draftToSend(mail, list, { workspaceId, timezone }),
     audience: hasAudience ? mail : null,
     listId: list?.id ?? null,
@@ -73,42 +118,27 @@ export async function loadMail(
   };
 }
 
-async function findStored(
+async function findStep(
   db: Queryable,
-  workspaceId: WorkspaceId,
-  { campaign_id, autoresponder_id, step_id }: RenderOrder,
-): Promise<Pick<LoadedMail, "source"> & { readonly mail: StoredMail }> {
-  if (campaign_id != null && autoresponder_id != null) {
-    throw fieldError("autoresponder_id", "and campaign_id exclude each other: give one");
-  }
-  if (campaign_id != null) {
-    const campaign = await findCampaign(db, workspaceId, campaign_id, "attachments");
-    if (campaign === undefined) throw fieldError("campaign_id", "is no campaign of this workspace");
-    if (campaign.message_type === "sms") {
-      throw new ApiError("BAD_REQUEST", "Only mail can be rendered, and this campaign is an SMS");
-    }
-    return { source: "campaign", mail: campaign };
-  }
-  if (autoresponder_id == null) {
-    if (step_id != null) throw fieldError("autoresponder_id", "is required with step_id");
-    return { source: "campaign", mail: { ...newMail, id: newId() } };
-  }
-  const autoresponder = await findAutoresponder(db, workspaceId, autoresponder_id);
+  { workspaceId }: Caller,
+  autoresponderId: string,
+  stepId: string | null,
+): Promise<StoredMail> {
+  const autoresponder = await findAutoresponder(db, workspaceId, autoresponderId);
   if (autoresponder === undefined) {
     throw fieldError("autoresponder_id", "is no autoresponder of this workspace");
   }
-  const steps = await listSteps(db, workspaceId, autoresponder_id);
-  const step = step_id == null ? steps[0] : steps.find(({ id }) => id === step_id);
+  const steps = await listSteps(db, workspaceId, autoresponderId);
+  const step = stepId === null ? steps[0] : steps.find(({ id }) => id === stepId);
   if (step === undefined) throw fieldError("step_id", "is no step of this autoresponder");
   const { subject, html_content, text_content } = step;
-  const mail = { ...newMail, ...autoresponder, subject, html_content, text_content };
-  return { source: "autoresponder", mail };
+  return { ...newMail, ...autoresponder, subject, html_content, text_content };
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-function withEdits(mail: StoredMail, order: RenderOrder): StoredMail {
+function withEdits<Mail extends StoredMail>(mail: Mail, order: OrderedMail): Mail {
   const { from_email, from_name, reply_to, custom_headers } = order;
-  const given = <Name extends keyof RenderOrder & keyof StoredMail>(name: Name) =>
+  const given = <Name extends keyof OrderedMail & keyof StoredMail>(name: Name) =>
     order[name] === undefined ? mail[name] : order[name];
   const edited = {
     ...mail,

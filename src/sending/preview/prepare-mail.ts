@@ -1,9 +1,11 @@
 /** What a preview and a check need to write a mail: the person as whom it is written, and how the mail is composed. */
+import { subscribers } from "#audience/subscribers/permission.ts";
 import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { fieldNames, optionsOf } from "#sending/content/compile-for-workspace.ts";
 import {
@@ -19,7 +21,7 @@ import type { MailToRender } from "./render-mail.ts";
 import type { RenderOrder } from "./rendered-mail.ts";
 
 /** Subscribers are personal data, which a key for campaigns alone does not see. */
-const READ_PEOPLE = "subscribers:read";
+const READ_PEOPLE = permissionOf(need(subscribers, "read"));
 
 export interface MailComposing {
   readonly db: Database;
@@ -56,15 +58,21 @@ export async function choosePerson(
   return first ?? samplePerson(db, workspaceId, listId, now);
 }
 
-/** The mail with what is read of its workspace; the content of its files only where the HTML shows them. */
+/**
+ * The mail with what is read of its workspace.
+ * @param options showsFiles: whether the content of files is read where the HTML shows them; only their size counts otherwise
+ */
 export async function prepareMail(
   { db, publicUrl, findIdentity, linkBase, bounceDomain }: MailComposing,
   { campaign, source, listId, files }: LoadedMail,
-  person: ChosenPerson,
-  now: Date,
+  {
+    person,
+    now,
+    showsFiles,
+  }: { readonly person: ChosenPerson; readonly now: Date; readonly showsFiles: boolean },
 ): Promise<MailToRender> {
   const { workspace_id: workspaceId } = campaign;
-  const showsImages = files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
+  const showsImages = showsFiles && files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
   const [identity, base, fields, contents] = await Promise.all([
     findIdentity(workspaceId, domainOf(campaign.from_email)),
     linkBase(workspaceId, campaign.url_domain_id),

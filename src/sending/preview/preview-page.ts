@@ -2,13 +2,14 @@
  * The page of a preview: HTML that a customer wrote, so it runs no script and sends no form. Its address has ids and a MAC, and
  * works for five minutes.
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { html, sendPage } from "#platform/http/response/html-page.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
+import { readSignedToken, signToken } from "#platform/secrets/signed-token.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
 import { findPreview } from "./store.ts";
 
@@ -16,8 +17,7 @@ import { findPreview } from "./store.ts";
 export const PREVIEW_MS = 5 * MINUTE_MS;
 
 const PATH = "/previews/";
-const IDS_OCTETS = 32;
-const MAC_OCTETS = 16;
+const FORMAT = { contentOctets: 32, macOctets: 16 };
 
 export function previewKeys(secrets: Secrets): PurposeKeys {
   return secrets.derive("previews of mails");
@@ -25,21 +25,13 @@ export function previewKeys(secrets: Secrets): PurposeKeys {
 
 /** @param base the public URL of the service, without a trailing slash */
 export function previewLink(workspaceId: WorkspaceId, id: string, base: string, key: KeyObject): string {
-  const ids = octetsOfIds(workspaceId, id);
-  return `${base}${PATH}${Buffer.concat([ids, macOf(ids, key)]).toString("base64url")}`;
+  return `${base}${PATH}${signToken(FORMAT, octetsOfIds(workspaceId, id), key)}`;
 }
 
 /** Null when the token was not made with this key. */
 function readPreviewToken(token: string, key: KeyObject): { workspaceId: WorkspaceId; id: string } | null {
-  const octets = Buffer.from(token, "base64url");
-  if (octets.length !== IDS_OCTETS + MAC_OCTETS || octets.toString("base64url") !== token) return null;
-  const ids = octets.subarray(0, IDS_OCTETS);
-  if (!timingSafeEqual(octets.subarray(IDS_OCTETS), macOf(ids, key))) return null;
-  return { workspaceId: asWorkspaceId(idAt(ids, 0)), id: idAt(ids, IDS_OCTETS / 2) };
-}
-
-function macOf(ids: Buffer, key: KeyObject): Buffer {
-  return createHmac("sha256", key).update(ids).digest().subarray(0, MAC_OCTETS);
+  const ids = readSignedToken(FORMAT, token, key);
+  return ids && { workspaceId: asWorkspaceId(idAt(ids, 0)), id: idAt(ids, 16) };
 }
 
 /** No script, form or frame. A console of the same origin may show the page in a frame. Links open outside of the sandbox. */

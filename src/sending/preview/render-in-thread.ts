@@ -12,16 +12,22 @@ const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
 const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 10_000 };
 
 /** Asks a thread about a mail. @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for a mail that takes too long */
-export type AskAside<Answer> = (workspaceId: WorkspaceId, mail: MailToRender) => Promise<Answer>;
+export type AskAside<Answer, Mail extends MailToRender = MailToRender> = (
+  workspaceId: WorkspaceId,
+  mail: Mail,
+) => Promise<Answer>;
 export type RenderAside = AskAside<RenderAnswer>;
 
 export function createRenderer(): RenderAside {
   return createMailThread(new URL("render-thread.ts", import.meta.url));
 }
 
-/** @param module a thread that answers each MailToRender with one message */
-export function createMailThread<Answer>(module: URL, limits = LIMITS): AskAside<Answer> {
-  const thread = createWorkerThread<MailToRender, Answer>(module, limits);
+/** @param module a thread that answers each mail with one message */
+export function createMailThread<Answer, Mail extends MailToRender = MailToRender>(
+  module: URL,
+  limits = LIMITS,
+): AskAside<Answer, Mail> {
+  const thread = createWorkerThread<Mail, Answer>(module, limits);
   const takeTurn = createWorkspaceLimiter(
     BOUNDS,
     "Too many mails of this workspace are being rendered: send fewer requests at a time",

@@ -13,8 +13,7 @@ import { imagesById, replaceContentIds } from "#mail/message/replace-content-ids
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import { newId } from "#platform/ids.ts";
 import { type ContentOptions, compileContent } from "#sending/content/compile.ts";
-import { type ContentFault, readContent } from "#sending/content/parse-content.ts";
-import { htmlUnsubscribeLink, textUnsubscribeLink } from "#sending/content/unsubscribe-footer.ts";
+import type { ContentFault } from "#sending/content/parse-content.ts";
 import {
   commonHeaders,
   type PreparedCampaign,
@@ -60,6 +59,8 @@ export interface RenderedPreview {
   /** Octets of the whole mail with tracked links and signature, and of its HTML. */
   readonly sizeBytes: number;
   readonly htmlBytes: number;
+  /** The whole mail. */
+  readonly message: Uint8Array;
   readonly derived: { readonly html: boolean; readonly text: boolean; readonly unsubscribe_footer: boolean };
   readonly warnings: readonly ContentFault[];
   /** The HTML as pages with the mail's own images, in the light and in the dark theme. */
@@ -95,21 +96,15 @@ export async function renderMail(mail: MailToRender): Promise<RenderAnswer> {
     headers: sent.headers,
     sizeBytes: sent.octets,
     htmlBytes: sent.htmlOctets,
+    message: sent.message,
     derived: {
       html: campaign.html_content === null,
       text: campaign.text_content === null,
-      unsubscribe_footer: lacksUnsubscribeLink(campaign, options),
+      unsubscribe_footer: compiled.content.hasFooter,
     },
     warnings: compiled.warnings,
     pages: { light: page, dark: darkHtml(page) },
   };
-}
-
-/** Whether a body gets the footer with the unsubscribe link. */
-function lacksUnsubscribeLink(campaign: CampaignToSend, { fields }: ContentOptions): boolean {
-  const { html, text } = readContent(campaign, fields);
-  const links = [html && htmlUnsubscribeLink(html), text && textUnsubscribeLink(text)];
-  return links.some((link) => link === "missing");
 }
 
 /** The mail with tracked links and its signature. Keys of links are made up, so that the links are of no use. */
@@ -152,6 +147,7 @@ async function composeAsSent(
   const section = readHeaderSection(octets);
   const fields = section.ok ? section.fields : [];
   return {
+    message: octets,
     octets: octets.length,
     htmlOctets: Buffer.byteLength(String(bothBodies(content, true).html)),
     // A signature is of no use to the reader, and must not leave the service on a mail that was not sent.

@@ -1,13 +1,9 @@
 /** The worker thread of render-in-thread.ts. */
-import { parentPort } from "node:worker_threads";
-import { type MailToRender, renderMail } from "./render-mail.ts";
+import { answerQuestions } from "#platform/process/answer-questions.ts";
+import { type MailToRender, type RenderAnswer, renderMail } from "./render-mail.ts";
 
-parentPort?.on("message", (mail: MailToRender) => {
-  void renderMail(mail).then(
-    (answer) => parentPort?.postMessage(answer),
-    // The thread ends, and the caller gets the error.
-    (fault: unknown) => {
-      throw fault;
-    },
-  );
+answerQuestions(async (mail: MailToRender): Promise<RenderAnswer> => {
+  const answer = await renderMail(mail);
+  // A copy of the whole mail is of no use to its caller.
+  return answer.ok ? { ...answer, message: new Uint8Array() } : answer;
 });

@@ -5,27 +5,37 @@ import { Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 
+/** HTML and text of two million characters each. */
+export const BODY_LIMIT_OF_MAIL = 30 * 1024 * 1024;
+
 const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Id, description }));
+
+/** Which mail a request names, and what is edited in it. */
+export const orderedMail = {
+  campaign_id: uuid("This campaign, in any status."),
+  autoresponder_id: uuid("A step of this autoresponder, which also requires `autoresponders:read`."),
+  step_id: uuid("The step of the autoresponder; omitted: its first."),
+  subject: Type.Optional(
+    Type.String({ maxLength: LONGEST_SUBJECT, description: "In place of the stored subject." }),
+  ),
+  html_content: mailFields.html_content,
+  text_content: mailFields.text_content,
+  from_email: omittable(
+    Type.String({ description: "In place of the stored sender. It need not be verified yet." }),
+  ),
+  from_name: mailFields.from_name,
+  reply_to: mailFields.reply_to,
+  enable_open_tracking: mailFields.enable_open_tracking,
+  enable_click_tracking: mailFields.enable_click_tracking,
+  custom_headers: omittable(Type.String({ description: "Lines `Name: value`; null for none." })),
+  mailing_list_id: uuid("The list whose name, sender, custom fields and members are used."),
+};
+const OrderedMail = Type.Object(orderedMail);
+export type OrderedMail = Static<typeof OrderedMail>;
 
 export const RenderOrder = Type.Object(
   {
-    campaign_id: uuid("Render this campaign, in any status."),
-    autoresponder_id: uuid("Render a step of this autoresponder."),
-    step_id: uuid("The step of the autoresponder; omitted: its first."),
-    subject: Type.Optional(
-      Type.String({ maxLength: LONGEST_SUBJECT, description: "In place of the stored subject." }),
-    ),
-    html_content: mailFields.html_content,
-    text_content: mailFields.text_content,
-    from_email: omittable(
-      Type.String({ description: "In place of the stored sender. It need not be verified yet." }),
-    ),
-    from_name: mailFields.from_name,
-    reply_to: mailFields.reply_to,
-    enable_open_tracking: mailFields.enable_open_tracking,
-    enable_click_tracking: mailFields.enable_click_tracking,
-    custom_headers: omittable(Type.String({ description: "Lines `Name: value`; null for none." })),
-    mailing_list_id: uuid("The list whose name, sender, custom fields and members are used."),
+    ...orderedMail,
     subscriber_id: uuid(
       "Render as this subscriber. Omitted: as the first person of the audience if the key has `subscribers:read`, otherwise as a made-up person.",
     ),

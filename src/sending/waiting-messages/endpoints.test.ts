@@ -126,6 +126,11 @@ test("a message of a paused campaign is not tried, and the answer says why", asy
   const { status, body } = await post(id, "retry");
   expect([status, body.error]).toEqual([409, "The message waits because its campaign is paused"]);
   expect(await queued(id)).toEqual({ is_due: false, attempts: 1 });
+  // Paid for, so the delivery workers send it, too.
+  await database.run(sql`
+    update campaigns set pause_reason = 'insufficient_balance' where id = ${campaignId}`);
+  expect((await post(id, "retry")).status).toBe(200);
+  expect((await queued(id))?.is_due).toBe(true);
 });
 
 test("neither works for another workspace, or with the right to read alone", async () => {

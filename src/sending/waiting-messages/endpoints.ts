@@ -10,7 +10,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
-import { isHeldByOrigin } from "#sending/bulk-origin-tables-store.ts";
+import { isHeldByOrigin } from "#sending/mail/presend-store.ts";
 
 const messages: Resource = { name: "messages", label: "Messages in the queue", group: "Sending" };
 
@@ -77,7 +77,7 @@ export function waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }: D
       path: "/messages/{id}/cancel",
       summary: "Cancel a waiting message, so that it is not sent any more",
       description:
-        "The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.",
+        "The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.",
       needs,
       answer: CancelledMessage,
       errors: ["CONFLICT"],

@@ -1,24 +1,29 @@
 /** The own account of a person over HTTP: profile, password, address. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import { ApiError, invalid, required } from "#platform/errors.ts";
-import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
+import { requireConfirmed } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
-import { takeQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
+import { requireQuota, useOf } from "#platform/limits/quota-store.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
-import { NewPasswordField, PasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import {
+  NewPasswordField,
+  PasswordField,
+  requireGoodPassword,
+  requirePasswordLogin,
+} from "#workspace/passwords/password-rules.ts";
 import { accountNotice, addressChangeMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { insertLink, removeLinks, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken, newToken, renewSession } from "#workspace/people/open-session.ts";
-import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
 import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/people/users-store.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
 import { beginConfirmationAttempt, countVisit, endAttempt } from "#workspace/sign-in/attempts.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
 import { PersonAccount, personOf } from "#workspace/sign-in/session-shapes.ts";
-import { type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
+import { auditOf, type SignInDeps } from "#workspace/sign-in/sign-in.ts";
 import { readTimezone } from "#workspace/workspaces/workspace.ts";
 
 const ADDRESS_LINK_MS = DAY_MS;
@@ -105,7 +110,7 @@ const AddressChanged = Type.Object(
 );
 
 export function accountEndpoints(deps: AccountDeps): Endpoint[] {
-  const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl } = deps;
+  const { db, clock, hasher, hasPasswords, sendAccountMail, forgetSessions, publicUrl } = deps;
   return [
     endpoint({
       id: "getMe",
@@ -157,10 +162,11 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       message: "Password changed; your other sessions have ended",
       errors: ["REAUTHENTICATION_REQUIRED"],
       async handle({ caller: { actor }, body, cookies }) {
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         requireGoodPassword(body.new_password, actor.email, "new_password");
         const user = required(await findUser(db, actor.id), "Account");
-        if (user.password_hash === null) requireConfirmed(actor.confirmedAt, now);
+        if (user.password_hash === null) requireConfirmed(actor, now);
         else if (body.current_password === undefined) {
           throw invalid({
             field: "current_password",
@@ -175,11 +181,12 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
         }
         const password_hash = await hasher.hash(body.new_password);
         await db.transaction(async (tx) => {
-          await lockUser(tx, actor.id);
-          await updateUser(tx, actor.id, { password_hash });
-          await removeLinks(tx, "set_password", actor.id);
-          await removeChallengesOf(tx, actor.id);
-          await removeSessionsOf(tx, actor.id, actor.sessionId);
+          await replacePassword(
+            tx,
+            required(await lockUser(tx, actor.id), "Account"),
+            password_hash,
+            actor.sessionId,
+          );
           await renewSession(tx, actor.sessionId, cookies, now, { confirmedAt: now });
           const notice = accountNotice(
             actor.email,
@@ -208,18 +215,29 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       async handle({ caller: { actor }, body }) {
         const now = clock.now();
         const email = readPersonEmail(body.email);
-        const use = useOf("addressChangesOfAccount", actor.id);
-        if ((await takeQuota(db, use, now)) !== null)
-          throw limitRefusal(use.quota, now, windowEnd(use.quota, now));
+        if (email === actor.email) {
+          throw invalid({ field: "email", message: "email is your address already: send another one" });
+        }
+        await requireQuota(db, useOf("addressChangesOfAccount", actor.id), now);
         const isFree = (await findUserByEmail(db, email)) === undefined;
         const token = newToken();
         const expires_at = new Date(now.getTime() + ADDRESS_LINK_MS);
         const mail = addressChangeMail(email, `${publicUrl()}/console/confirm-email#${token}`);
         const row = { purpose: "change_email", user_id: actor.id, email } as const;
-        // The answer does not reveal whether the address has an account.
-        await sendOrPretend(deps, mail, isFree, (tx) =>
-          insertLink(tx, hashToken(token), row, { now, expiresAt: expires_at }),
+        const notice = accountNotice(
+          actor.email,
+          "Another address was asked for",
+          "Your account was asked to use another address. It keeps this one until the other is confirmed.",
         );
+        await db.transaction(async (tx) => {
+          await sendAccountMail(tx, notice);
+          const askNewAddress = async () => {
+            await insertLink(tx, hashToken(token), row, { now, expiresAt: expires_at });
+            await sendAccountMail(tx, mail);
+          };
+          // Done and taken back for an address with an account: neither the answer nor its time reveals that.
+          await inSavepoint(tx, askNewAddress, { always: !isFree });
+        });
         return { email, expires_at };
       },
     }),
@@ -246,6 +264,8 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
               "The link was used, was replaced or has expired: ask for a new one",
             );
           }
+          const change = { field: "email", before: user.email, after: link.email, is_hidden: false };
+          describeAudit({ ...auditOf(user), changes: [change] });
           if (!(await updateUser(tx, user.id, { email: link.email }))) {
             throw new ApiError("CONFLICT", "Another person has this address");
           }
@@ -263,11 +283,6 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       },
     }),
   ];
-}
-
-/** @throws ApiError REAUTHENTICATION_REQUIRED */
-function requireConfirmed(confirmedAt: Date, now: Date): void {
-  if (now.getTime() - confirmedAt.getTime() > CONFIRMED_MS) throw new ApiError("REAUTHENTICATION_REQUIRED");
 }
 
 /** @throws ApiError VALIDATION_ERROR */

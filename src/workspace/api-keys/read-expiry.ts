@@ -17,7 +17,7 @@ export function readExpiry(text: string, now: Date): Date {
 }
 
 /** An ISO 8601 time, in UTC when it names no offset; undefined for other texts. */
-export function readInstant(text: string): Date | undefined {
+function readInstant(text: string): Date | undefined {
   const readers = [
     () => Temporal.Instant.from(text),
     () => Temporal.PlainDateTime.from(text).toZonedDateTime("UTC"),

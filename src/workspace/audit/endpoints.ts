@@ -5,18 +5,16 @@ import { auditActorKinds } from "#platform/audit/audit-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { choiceField, cursorFields, idField, textField } from "#platform/http/request/query.ts";
+import { choiceField, cursorFields, idField, textField, timeField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Continued } from "#platform/http/route-handler.ts";
 import { asWorkspaceId, type WorkspaceId } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { readInstant } from "#workspace/api-keys/read-expiry.ts";
 import { auditLines, MOST_EXPORTED } from "./csv.ts";
+import { audit } from "./permission.ts";
 import { type AuditFilter, type AuditRow, INSTALLATION, listAuditEvents } from "./store.ts";
-
-const audit: Resource = { name: "audit", label: "Audit log", group: "Account" };
 
 const text = (description: string) => nullable(Type.String({ description }));
 
@@ -76,43 +74,20 @@ const filterFields = {
   resource: textField(100, "Only events of this kind of resource, such as `campaigns`."),
   resource_id: idField("Only events of the resource with this id."),
   result: choiceField(["done", "refused"], "Only events with this result."),
-  from: textField(40, "Only events at this time or later, ISO 8601."),
-  to: textField(40, "Only events before this time, ISO 8601."),
+  from: timeField("Only events at this time or later."),
+  to: timeField("Only events before this time."),
 };
 
 type GivenFilter = {
   readonly [Name in keyof typeof filterFields]: ReturnType<(typeof filterFields)[Name]["read"]>;
 };
 
-/** @throws ApiError VALIDATION_ERROR */
-const filterOf = ({
-  actor,
-  operation,
-  resource,
-  resource_id,
-  result,
-  from,
-  to,
-}: GivenFilter): AuditFilter => ({
+const filterOf = ({ actor, resource, resource_id, ...given }: GivenFilter): AuditFilter => ({
+  ...given,
   actorId: actor,
-  operation,
   resourceKind: resource,
   resourceId: resource_id,
-  result,
-  from: readMoment(from, "from"),
-  to: readMoment(to, "to"),
 });
-
-/** @throws ApiError VALIDATION_ERROR */
-function readMoment(given: string | undefined, field: string): Date | undefined {
-  if (given === undefined) return undefined;
-  const moment = readInstant(given);
-  // Ids hold the milliseconds since 1970.
-  if (moment !== undefined && moment.getTime() >= 0 && moment.getTime() < LAST_MOMENT) return moment;
-  throw invalid({ field, message: `${field} must be an ISO 8601 time such as 2030-01-31T12:00:00Z` });
-}
-
-const LAST_MOMENT = 2 ** 48;
 
 function shown(row: AuditRow): Static<typeof AuditEventShape> {
   const { id, at, operation, result, code, changes, ip, agent, request_id } = row;
@@ -131,7 +106,30 @@ function shown(row: AuditRow): Static<typeof AuditEventShape> {
   };
 }
 
-export function auditEndpoints({ db, clock }: { readonly db: Database; readonly clock: Clock }): Endpoint[] {
+const textOf = (value: string | Date | undefined) => (value instanceof Date ? value.toISOString() : value);
+
+/** Operations that are no endpoints: pages. */
+const pages = ["finishSingleSignOn"];
+
+interface AuditDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** All endpoints of the API, whose ids are the operations. */
+  readonly endpoints: () => readonly Endpoint[];
+}
+
+export function auditEndpoints({ db, clock, endpoints }: AuditDeps): Endpoint[] {
+  /** @throws ApiError VALIDATION_ERROR, because no event would mean that nothing has happened */
+  function requireOperation({ operation }: GivenFilter): void {
+    // Commands of the command line are in lower case: "workspace set".
+    if (operation === undefined || /^[a-z -]+$/.test(operation) || pages.includes(operation)) return;
+    if (endpoints().some(({ id }) => id === operation)) return;
+    throw invalid({
+      field: "operation",
+      message: "operation must be an operation id of the API reference such as updateCampaign, or a command",
+    });
+  }
+
   async function page(
     operationId: string,
     workspaceId: WorkspaceId,
@@ -141,7 +139,8 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       readonly after: string | undefined;
     },
   ) {
-    const given = Object.keys(filterFields).map((name) => query[name as keyof GivenFilter]);
+    requireOperation(query);
+    const given = Object.keys(filterFields).map((name) => textOf(query[name as keyof GivenFilter]));
     const walk = new ListPage({ ...query, page: 1 }, operationId, workspaceId, ...given);
     const rows = await listAuditEvents(db, workspaceId, filterOf(query), walk.page);
     const part = walk.shown(rows, 0, ({ id }) => id);
@@ -175,6 +174,7 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       query: filterFields,
       answer: fileShape("text/csv", "One row an event, newest first; `changes` is JSON."),
       async handle({ caller, query }) {
+        requireOperation(query);
         const name = `audit-events-${clock.now().toISOString().slice(0, 10)}.csv`;
         return new FileAnswer(name, Readable.from(auditLines(db, caller.workspaceId, filterOf(query))));
       },

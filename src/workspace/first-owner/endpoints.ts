@@ -1,8 +1,13 @@
 /** The first owner of an installation, who has the link that the start of the service prints. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import {
+  NewPasswordField,
+  requireGoodPassword,
+  requirePasswordLogin,
+} from "#workspace/passwords/password-rules.ts";
 import { createUser, readPersonEmail } from "#workspace/people/create-user.ts";
 import { findAccountLink, takeLink } from "#workspace/people/links-store.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
@@ -42,7 +47,7 @@ const FirstOwner = Type.Object(
 );
 
 export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
-  const { db, clock, hasher, factors, forgetSessions } = deps;
+  const { db, clock, hasher, hasPasswords, factors, forgetSessions } = deps;
   const signIn = new SignIn(deps);
   return [
     endpoint({
@@ -52,7 +57,7 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
       summary:
         "Create the first person: owner of the first workspace and operator of the installation; signs in",
       description:
-        "Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.",
+        "Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong, was used or has expired, and when there is a user already: the link then works no more.",
       needs: "public",
       body: FirstOwner,
       answer: Session,
@@ -60,6 +65,10 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
       message: "Welcome",
       errors: ["NOT_FOUND", "CONFLICT"],
       async handle({ body, client, cookies }) {
+        requirePasswordLogin(
+          hasPasswords,
+          "create the first person with `posthaste user create --owner --operator`",
+        );
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);
@@ -74,6 +83,7 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
           const user = await createUser(tx, given, now);
           const workspace = await findFirstWorkspace(tx);
           if (workspace !== undefined) {
+            describeAudit({ workspaceId: workspace.id });
             await updateWorkspace(tx, { ...workspace, ...settings, updated_at: now });
             const owner = { userId: user.id, builtInRole: "owner", roleId: null };
             await insertWorkspaceMember(tx, workspace.id, owner, now);

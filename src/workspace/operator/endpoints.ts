@@ -153,7 +153,8 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "GET",
       path: "/operator/workspaces",
       summary: "All workspaces with their figures, newest first (operators)",
-      description: "Search by name or id. Figures are those of the present month.",
+      description:
+        "Search by part of the name, by id, or by the address of a teammate. Figures are those of the present month.",
       needs: "operator",
       query: {
         ...cursorFields(),

@@ -53,7 +53,7 @@ export function findWorkspaceFigures(
   return db.row(sql`${figures(now)} where w.id = ${workspaceId} and ${isOfTenant}`);
 }
 
-/** The workspace of the mails about accounts is none that operators change. */
+/** Operators cannot change the workspace of the mails about accounts. */
 const isOfTenant = sql`w.id <> ${installationWorkspaceId}`;
 
 /** Part of the name, the id, or the address of a member. */

@@ -1,26 +1,28 @@
 /** A new password by a mailed link, over HTTP. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
-import { takeQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
-import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import { requireQuota, useOf } from "#platform/limits/quota-store.ts";
+import {
+  NewPasswordField,
+  requireGoodPassword,
+  requirePasswordLogin,
+} from "#workspace/passwords/password-rules.ts";
 import { accountNotice, passwordResetMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { RESET_LINK_MS } from "#workspace/people/issue-link.ts";
 import { findAccountLink, insertLink, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken, newToken } from "#workspace/people/open-session.ts";
-import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
-import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/people/users-store.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
-import { clearAttempts, countVisit } from "#workspace/sign-in/attempts.ts";
-import { type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
+import { findUser, findUserByEmail, lockUser } from "#workspace/people/users-store.ts";
+import { countVisit } from "#workspace/sign-in/attempts.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
+import { auditOf, type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
 
 export interface PasswordResetDeps extends SignInDeps {
   /** URL of the service, without a slash at its end. */
   readonly publicUrl: () => string;
-  readonly hasPasswords: boolean;
 }
 
 const ResetRequest = Type.Object(
@@ -57,12 +59,6 @@ const PasswordResetDone = Type.Object(
 export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
   const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl, hasPasswords } = deps;
 
-  function requirePasswords(): void {
-    if (!hasPasswords) {
-      throw new ApiError("FORBIDDEN", "Passwords are switched off here: use single sign-on or a passkey");
-    }
-  }
-
   return [
     endpoint({
       id: "requestPasswordReset",
@@ -77,13 +73,10 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       status: 202,
       message: "If this address has an account, a mail is on its way",
       async handle({ body, client }) {
-        requirePasswords();
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         const email = readPersonEmail(body.email);
-        const use = useOf("passwordResetsOfNetwork", networkOf(client.ip));
-        if ((await takeQuota(db, use, now)) !== null) {
-          throw limitRefusal(use.quota, now, windowEnd(use.quota, now));
-        }
+        await requireQuota(db, useOf("passwordResetsOfNetwork", networkOf(client.ip)), now);
         const user = await findUserByEmail(db, email);
         const isReal = user !== undefined && user.disabled_at === null;
         const token = newToken();
@@ -112,7 +105,7 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       message: "Password changed; sign in with it",
       errors: ["NOT_FOUND"],
       async handle({ body, client }) {
-        requirePasswords();
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);
@@ -126,10 +119,8 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
           const locked = await lockUser(tx, user.id);
           if (locked === undefined || locked.disabled_at !== null) throw unusable();
           if ((await takeLink(tx, tokenHash, "set_password", now)) === undefined) throw unusable();
-          await updateUser(tx, user.id, { password_hash });
-          await removeSessionsOf(tx, user.id);
-          await removeChallengesOf(tx, user.id);
-          await clearAttempts(tx, user.email);
+          describeAudit(auditOf(locked));
+          await replacePassword(tx, locked, password_hash);
           const sentence = "The password of your account was changed by a link. All sessions have ended.";
           await sendAccountMail(tx, accountNotice(user.email, "Your password was changed", sentence));
         });

@@ -3,7 +3,7 @@
  * passwords harder to remember and not harder to guess (NIST SP 800-63B section 3.1.1).
  */
 import { Type } from "typebox";
-import { invalid } from "#platform/errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import common from "./common-passwords.json" with { type: "json" };
 
 export const SHORTEST_PASSWORD = 10;
@@ -34,6 +34,15 @@ export const NewPasswordField = Type.String({
 export function requireGoodPassword(password: string, email: string, field = "password"): void {
   const fault = faultOf(password, email.toLowerCase());
   if (fault !== null) throw invalid({ field, message: `${field} ${fault}` });
+}
+
+/**
+ * Checks that people may use passwords here.
+ * @param way what the person can do instead
+ * @throws ApiError FORBIDDEN where PASSWORD_LOGIN is off
+ */
+export function requirePasswordLogin(hasPasswords: boolean, way = "use single sign-on or a passkey"): void {
+  if (!hasPasswords) throw new ApiError("FORBIDDEN", `Passwords are switched off here: ${way}`);
 }
 
 function faultOf(password: string, email: string): string | null {

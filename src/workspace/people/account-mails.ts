@@ -1,9 +1,10 @@
 /** Mails about accounts. A name that a person chose is not in them, because anyone may have typed the address. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { html } from "#platform/http/response/html-page.ts";
+import { linkLetter } from "#platform/http/response/link-letter.ts";
 import { letter } from "#platform/http/response/mail-layout.ts";
 
-export type AccountMailKind = "password_reset" | "address_change" | "account_notice";
+export type AccountMailKind = "password_reset" | "address_change" | "account_notice" | "failed_sign_ins";
 
 export interface AccountMail {
   readonly kind: AccountMailKind;
@@ -18,32 +19,48 @@ export type SendAccountMail = (tx: Queryable, mail: AccountMail) => Promise<void
 
 /** @param link the page where the person chooses a new password */
 export function passwordResetMail(to: string, link: string): AccountMail {
-  return linkMail("password_reset", to, {
+  const mail = linkLetter({
     subject: "Choose a new password",
     request: "A new password was asked for at Posthaste for this address.",
     instruction: "To choose one, open this page within 30 minutes. The link works once:",
+    button: "Choose a password",
     link,
     otherwise: "If you did not ask for it, ignore this mail: your password stays as it is.",
   });
+  return { kind: "password_reset", to, ...mail };
 }
 
 /** To the new address. @param link the page that confirms it */
 export function addressChangeMail(to: string, link: string): AccountMail {
-  return linkMail("address_change", to, {
+  const mail = linkLetter({
     subject: "Confirm your new address",
     request: "A person at Posthaste wants to sign in with this address from now on.",
     instruction: "If that is you, open this page within a day. The link works once:",
+    button: "Confirm the address",
     link,
     otherwise: "If you did not expect this mail, ignore it: nothing changes without your confirmation.",
   });
+  return { kind: "address_change", to, ...mail };
 }
 
 /** What has happened to an account, for the person to check. */
 export function accountNotice(to: string, subject: string, sentence: string): AccountMail {
+  return notice("account_notice", to, subject, sentence);
+}
+
+/**
+ * Failed attempts to sign in. It has limits of its own: guessed passwords must not use up those of the notices that a guess
+ * was right.
+ */
+export function failedSignInsNotice(to: string, sentence: string): AccountMail {
+  return notice("failed_sign_ins", to, "Failed sign-ins to your account", sentence);
+}
+
+function notice(kind: AccountMailKind, to: string, subject: string, sentence: string): AccountMail {
   const advice =
     "If this was not you, change your password, and end the sessions that you do not know on the account page.";
   return {
-    kind: "account_notice",
+    kind,
     to,
     subject,
     text: `${sentence}\n\n${advice}\n`,
@@ -51,34 +68,6 @@ export function accountNotice(to: string, subject: string, sentence: string): Ac
       subject,
       html`<p>${sentence}</p>
 <p>${advice}</p>`,
-    ),
-  };
-}
-
-interface LinkTexts {
-  readonly subject: string;
-  readonly request: string;
-  readonly instruction: string;
-  readonly link: string;
-  readonly otherwise: string;
-}
-
-function linkMail(
-  kind: AccountMailKind,
-  to: string,
-  { subject, request, instruction, link, otherwise }: LinkTexts,
-): AccountMail {
-  return {
-    kind,
-    to,
-    subject,
-    text: `${request}\n\n${instruction}\n\n${link}\n\n${otherwise}\n`,
-    html: letter(
-      subject,
-      html`<p>${request}</p>
-<p>${instruction}</p>
-<p style="word-break:break-all"><a href="${link}">${link}</a></p>
-<p style="font-size:14px;color:#59636e">${otherwise}</p>`,
     ),
   };
 }

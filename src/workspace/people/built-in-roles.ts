@@ -29,12 +29,11 @@ const EDITOR = [
   "campaigns:write",
   "autoresponders:read",
   "autoresponders:write",
-  "templates:*",
-  "media:*",
   "verified_senders:read",
   "sending_domains:read",
   "reports:read",
   "jobs:*",
+  "notices:write",
 ];
 
 const roles: readonly BuiltInRole[] = [
@@ -78,6 +77,7 @@ const roles: readonly BuiltInRole[] = [
       "reports:read",
       "message_content:read",
       "suppression_lists:read",
+      "notices:write",
     ],
   },
   {
@@ -115,7 +115,7 @@ const roles: readonly BuiltInRole[] = [
     key: "billing",
     name: "Billing",
     description: "Plan, balance and invoices.",
-    permissions: ["billing:*", "reports:read"],
+    permissions: ["billing:*", "reports:read", "notices:write"],
   },
 ];
 

@@ -1,5 +1,6 @@
 /** Creates people. */
-import { normalizeAddress, parseAddress } from "#mail/address.ts";
+import { normalizeAddress } from "#mail/address.ts";
+import { parseOnlyAddress } from "#mail/mailbox.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
@@ -18,7 +19,7 @@ export interface NewUser {
 
 /** The address of a person as it is stored and searched. @throws ApiError VALIDATION_ERROR */
 export function readPersonEmail(text: string, field = "email"): string {
-  const parsed = parseAddress(text);
+  const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return normalizeAddress(parsed.address);
 }

@@ -66,9 +66,13 @@ export function removeExpiredLinks(db: Queryable, now: Date, most: number): Prom
       select token_hash from account_links where expires_at <= ${now} limit ${most})`);
 }
 
-/** Whether the installation has no user. Holds a lock until the transaction ends, so that only one is the first. */
-export async function lockWhetherNoUser(tx: Queryable): Promise<boolean> {
+/** Whether the installation has a person. */
+export async function hasUser(db: Queryable): Promise<boolean> {
+  const row = await db.row(sql`select from users limit 1`);
+  return row !== undefined;
+}
+
+/** Makes other transactions that add a user wait for the end of this one. */
+export async function lockUsers(tx: Queryable): Promise<void> {
   await tx.run(sql`lock table users in share row exclusive mode`);
-  const answer = await tx.row<{ some: boolean }>(sql`select exists (select from users) as some`);
-  return answer?.some === false;
 }

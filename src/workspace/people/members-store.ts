@@ -2,14 +2,11 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { builtInRoles } from "./built-in-roles.ts";
-import { permissionsOfRole } from "./store.ts";
+import { grantedRoleOf, type RoleColumns, type RoleReference } from "./granted-role.ts";
 
 /** A membership with its role: a built-in one, or one of the workspace. */
-export interface NewMembership {
+export interface NewMembership extends RoleReference {
   readonly userId: string;
-  readonly builtInRole: string | null;
-  readonly roleId: string | null;
 }
 
 /** @returns false when the person is a member already; the role then stays */
@@ -49,15 +46,13 @@ export async function removeWorkspaceMember(
 export const MOST_WORKSPACES = 1_000;
 
 /** A workspace of a person. */
-export interface WorkspaceOfPerson {
+export interface WorkspaceOfPerson extends RoleReference {
   readonly id: string;
   readonly name: string;
   readonly timezone: string;
   readonly is_suspended: boolean;
   readonly requires_second_factor: boolean;
   readonly joined_at: Date;
-  readonly builtInRole: string | null;
-  readonly roleId: string | null;
   /** Name of the role. */
   readonly roleName: string;
   readonly permissions: readonly string[];
@@ -65,21 +60,16 @@ export interface WorkspaceOfPerson {
 
 /** By name. The rows belong to the person; the person's id takes the place of a workspace. */
 export async function listWorkspacesOf(db: Queryable, userId: string): Promise<WorkspaceOfPerson[]> {
-  const rows = await db.rows<
-    Omit<WorkspaceOfPerson, "roleName" | "permissions"> & {
-      readonly ownRoleName: string | null;
-      readonly rolePermissions: readonly string[] | null;
-    }
-  >(sql`
+  const rows = await db.rows<Omit<WorkspaceOfPerson, "roleName" | "permissions"> & RoleColumns>(sql`
     select w.id, w.name, w.timezone, w.is_suspended, w.requires_second_factor, m.created_at as joined_at,
       m.built_in_role as "builtInRole", m.role_id as "roleId", r.name as "ownRoleName",
-      r.permissions as "rolePermissions"
+      r.permissions as "ownRolePermissions"
     from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.user_id = ${userId} order by lower(w.name), w.id limit ${MOST_WORKSPACES}`);
-  return rows.map(({ ownRoleName, rolePermissions, ...row }) => ({
-    ...row,
-    roleName: ownRoleName ?? builtInRoles.get(row.builtInRole ?? "")?.name ?? row.builtInRole ?? "",
-    permissions: permissionsOfRole({ builtInRole: row.builtInRole, rolePermissions }),
-  }));
+  return rows.map(({ ownRoleName, ownRolePermissions, ...row }) => {
+    const { builtInRole, roleId } = row;
+    const { name, permissions } = grantedRoleOf({ builtInRole, roleId, ownRoleName, ownRolePermissions });
+    return { ...row, roleName: name, permissions };
+  });
 }

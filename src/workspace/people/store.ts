@@ -4,7 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { PersonActor } from "#platform/http/auth/caller.ts";
 import type { MembershipRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { builtInRoles } from "./built-in-roles.ts";
+import { permissionsOfRole, type RoleColumns } from "./granted-role.ts";
 
 /** A session ends when it was not used for this long. */
 export const IDLE_DAYS = 14;
@@ -36,16 +36,8 @@ export async function findSession(
   return { kind: "person", ...person };
 }
 
-/** The role of a member: `key` of a built-in one, or permissions of one that the workspace has made. */
-export interface HeldRole {
-  readonly builtInRole: string | null;
-  readonly rolePermissions: readonly string[] | null;
-}
-
-/** A built-in role that this version does not know gives no permission. */
-export function permissionsOfRole({ builtInRole, rolePermissions }: HeldRole): readonly string[] {
-  return builtInRole === null ? (rolePermissions ?? []) : (builtInRoles.get(builtInRole)?.permissions ?? []);
-}
+/** The columns of a member's role from which its permissions follow. */
+type HeldRole = Pick<RoleColumns, "builtInRole" | "ownRolePermissions">;
 
 /** Implements FindMembership of platform/http/authenticate.ts. */
 export async function findMembership(
@@ -58,15 +50,15 @@ export async function findMembership(
     select m.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
       w.requires_second_factor as "requiresSecondFactor", m.built_in_role as "builtInRole",
-      r.permissions as "rolePermissions"
+      r.permissions as "ownRolePermissions"
     from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.workspace_id = ${workspaceId} and m.user_id = ${userId}`,
     "find membership",
   );
   if (found === undefined) return undefined;
-  const { builtInRole, rolePermissions, ...workspace } = found;
-  return { ...workspace, permissions: permissionsOfRole({ builtInRole, rolePermissions }) };
+  const { builtInRole, ownRolePermissions, ...workspace } = found;
+  return { ...workspace, permissions: permissionsOfRole({ builtInRole, ownRolePermissions }) };
 }
 
 /**
@@ -84,7 +76,10 @@ export async function lockMemberPermissions(
   if (member === undefined) return undefined;
   const role = await tx.row<{ permissions: string[] }>(sql`
     select permissions from roles where workspace_id = ${workspaceId} and id = ${member.roleId} for share`);
-  return permissionsOfRole({ builtInRole: member.builtInRole, rolePermissions: role?.permissions ?? null });
+  return permissionsOfRole({
+    builtInRole: member.builtInRole,
+    ownRolePermissions: role?.permissions ?? null,
+  });
 }
 
 /** The permissions of members in their order; undefined where the session has ended or the person is no member any more. */
@@ -99,7 +94,7 @@ export async function listMemberPermissions(
 ): Promise<(readonly string[] | undefined)[]> {
   const rows = await db.rows<HeldRole & { readonly isMember: boolean }>(
     sql`
-    select m.user_id is not null as "isMember", m.built_in_role as "builtInRole", r.permissions as "rolePermissions"
+    select m.user_id is not null as "isMember", m.built_in_role as "builtInRole", r.permissions as "ownRolePermissions"
     from unnest(${members.map(({ workspaceId }) => workspaceId)}::uuid[], ${members.map(({ userId }) => userId)}::uuid[],
       ${members.map(({ sessionId }) => sessionId)}::uuid[])
       with ordinality as x (workspace_id, user_id, session_id, place)

@@ -48,6 +48,19 @@ export function tryChallenge(
     returning purpose, user_id, webauthn_challenge`);
 }
 
+/** A challenge that can be tried still; no try is counted. */
+export function findChallenge(
+  db: Queryable,
+  tokenHash: Buffer,
+  purpose: ChallengePurpose,
+  now: Date,
+  mostTries: number,
+): Promise<(ChallengeRow & { readonly expires_at: Date }) | undefined> {
+  return db.row(sql`
+    select purpose, user_id, webauthn_challenge, expires_at from sign_in_challenges
+    where token_hash = ${tokenHash} and purpose = ${purpose} and expires_at > ${now} and tries < ${mostTries}`);
+}
+
 export async function removeChallenge(tx: Queryable, tokenHash: Buffer): Promise<void> {
   await tx.run(sql`delete from sign_in_challenges where token_hash = ${tokenHash}`);
 }

@@ -189,7 +189,7 @@ export async function readNewPasskey(
       transports: answer.response.transports ?? [],
     };
   } catch {
-    // The library throws for whatever is wrong with an answer.
+    // The library throws for every kind of invalid answer.
     return null;
   }
 }

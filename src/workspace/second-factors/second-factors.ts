@@ -8,6 +8,7 @@ import { appUri, newAppSecret, sealedAppSecrets, stepOfCode } from "./authentica
 import {
   type ChallengePurpose,
   type ChallengeRow,
+  findChallenge,
   insertChallenge,
   removeChallenge,
   tryChallenge,
@@ -90,18 +91,39 @@ export class SecondFactors {
     userId: string | null,
     now: Date,
   ): Promise<Challenge> {
-    const kinds = userId === null ? (["passkey"] as const) : await this.kindsOf(tx, userId);
     const row = { purpose, user_id: userId, webauthn_challenge: newWebauthnChallenge() };
     const { token, expiresAt } = await this.#insert(tx, row, now);
-    const passkeys = userId === null ? [] : await listPasskeys(tx, userId);
+    return this.#shown(tx, token, { ...row, expires_at: expiresAt });
+  }
+
+  /** The open challenge of a sign-in; null when it has ended or was tried too often. */
+  async find(db: Queryable, token: string, now: Date): Promise<Challenge | null> {
+    const row = await findChallenge(db, hashToken(token), "second_factor", now, MOST_TRIES);
+    return row === undefined ? null : this.#shown(db, token, row);
+  }
+
+  async #shown(
+    db: Queryable,
+    token: string,
+    {
+      purpose,
+      user_id: userId,
+      webauthn_challenge,
+      expires_at,
+    }: ChallengeRow & { readonly expires_at: Date },
+  ): Promise<Challenge> {
     const isWholeSignIn = userId === null;
+    const all = isWholeSignIn ? (["passkey"] as const) : await this.kindsOf(db, userId);
+    // A recovery code replaces a lost factor at the sign-in, and confirms nothing afterwards.
+    const kinds = purpose === "confirmation" ? all.filter((kind) => kind !== "recovery_code") : all;
+    const passkeys = isWholeSignIn ? [] : await listPasskeys(db, userId);
     return {
       challenge: token,
       kinds,
       passkey_options: kinds.some((kind) => kind === "passkey")
-        ? await requestOptions(this.#party(), row.webauthn_challenge, passkeys, isWholeSignIn)
+        ? await requestOptions(this.#party(), webauthn_challenge, passkeys, isWholeSignIn)
         : null,
-      expires_at: expiresAt,
+      expires_at,
     };
   }
 

@@ -55,12 +55,3 @@ export function removeFullBuckets(db: Queryable, now: Date, most: number): Promi
     delete from attempt_buckets where bucket in (
       select bucket from attempt_buckets where full_at <= ${now} limit ${most})`);
 }
-
-/** Begins a part of a transaction that `endPart` keeps or takes back. */
-export async function beginPart(tx: Queryable): Promise<void> {
-  await tx.run(sql`savepoint part`);
-}
-
-export async function endPart(tx: Queryable, isKept: boolean): Promise<void> {
-  await tx.run(isKept ? sql`release savepoint part` : sql`rollback to savepoint part`);
-}

@@ -1,11 +1,12 @@
 /** Sign-in and sessions over HTTP. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { SESSION_COOKIE } from "#platform/http/auth/session-cookie.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
 import { Deleted, Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { PasswordField } from "#workspace/passwords/password-rules.ts";
+import { PasswordField, requirePasswordLogin } from "#workspace/passwords/password-rules.ts";
 import { idleSince, renewSession } from "#workspace/people/open-session.ts";
 import { listSessionsOf, removeSession, removeSessionsOf } from "#workspace/people/sessions-store.ts";
 import { findUser } from "#workspace/people/users-store.ts";
@@ -17,8 +18,6 @@ import { SignIn, type SignInDeps } from "./sign-in.ts";
 
 /** What the sign-in form offers. */
 export interface SignInSettings {
-  /** Whether people sign in with passwords (PASSWORD_LOGIN). */
-  readonly hasPasswords: boolean;
   /** The operator's name of the OpenID provider; null without one. */
   readonly singleSignOnName: string | null;
 }
@@ -128,7 +127,7 @@ function requireOne(given: Readonly<Record<string, unknown>>): void {
 }
 
 export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): Endpoint[] {
-  const { db, clock, factors, hasher, forgetSessions } = deps;
+  const { db, clock, factors, hasher, hasPasswords, forgetSessions } = deps;
   const signIn = new SignIn(deps);
   return [
     endpoint({
@@ -142,7 +141,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       answer: SignInOptions,
       message: "Ways to sign in",
       handle: async () => ({
-        passwords: settings.hasPasswords,
+        passwords: hasPasswords,
         passkeys: true,
         single_sign_on: settings.singleSignOnName === null ? null : { name: settings.singleSignOnName },
       }),
@@ -162,9 +161,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
         status === "signed_in" ? "Signed in" : "Confirm the sign-in with a second factor",
       errors: ["UNAUTHORIZED"],
       async handle({ body, client, cookies }) {
-        if (!settings.hasPasswords) {
-          throw new ApiError("FORBIDDEN", "Passwords are switched off here: use single sign-on or a passkey");
-        }
+        requirePasswordLogin(hasPasswords);
         return signIn.withPassword(body, { client, cookies });
       },
     }),
@@ -241,6 +238,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       answer: SignedOut,
       message: "Signed out",
       async handle({ caller: { actor }, cookies }) {
+        describeAudit({ resource: { id: actor.sessionId, name: null } });
         await removeSession(db, actor.id, actor.sessionId);
         forgetSessions();
         cookies.remove(SESSION_COOKIE);
@@ -280,6 +278,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       async handle({ caller: { actor }, body, cookies }) {
         const { password, code, passkey, challenge = "" } = body;
         requireOne({ password, code, passkey });
+        if (password !== undefined) requirePasswordLogin(hasPasswords, "confirm with a code or a passkey");
         const now = clock.now();
         const attempt = await beginConfirmationAttempt(db, actor.sessionId, now);
         if (password !== undefined) {

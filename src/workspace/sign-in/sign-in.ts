@@ -3,12 +3,14 @@
  * answers do not reveal who has an account.
  */
 import type { Static } from "typebox";
+import { describeAudit, dropAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import { ApiError } from "#platform/errors.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
-import { accountNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
+import { accountNotice, failedSignInsNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import {
   hashToken,
@@ -19,7 +21,6 @@ import {
 import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
 import type { Challenge, Proof, SecondFactors } from "#workspace/second-factors/second-factors.ts";
 import { beginFactorAttempt, beginSignInAttempt, type CountedAttempt, endAttempt } from "./attempts.ts";
-import { beginPart, endPart } from "./attempts-store.ts";
 import { BROWSER_DAYS, isKnownBrowser, noteBrowser } from "./known-browsers-store.ts";
 import { type SignInResult, sessionOf } from "./session-shapes.ts";
 
@@ -33,6 +34,8 @@ export interface SignInDeps {
   readonly hasher: PasswordHasher;
   readonly factors: SecondFactors;
   readonly sendAccountMail: SendAccountMail;
+  /** Whether people use passwords (PASSWORD_LOGIN). */
+  readonly hasPasswords: boolean;
   /** Clears the authenticator's caches of this process. */
   readonly forgetSessions: () => void;
 }
@@ -65,6 +68,7 @@ export class SignIn {
     const stored = user === undefined || user.disabled_at !== null ? null : user.password_hash;
     const { isRight, isOutdated } = await hasher.check(given.password, stored);
     if (!isRight || user === undefined) {
+      dropAudit();
       if (attempt.isLastOfAccount) await this.#noticeFailures(user, email, request);
       throw wrong("The address or the password is wrong");
     }
@@ -123,6 +127,8 @@ export class SignIn {
     const { factors, clock } = this.#deps;
     const kinds = needsSecondFactor ? await factors.kindsOf(tx, user.id) : [];
     if (kinds.length > 0) {
+      // The person is not signed in yet: the actor is a visitor.
+      describeAudit({ resource: auditOf(user).resource });
       return { challenge: await factors.begin(tx, "second_factor", user.id, clock.now()) };
     }
     return { userId: user.id, sessionId: await this.open(tx, user, request, !needsSecondFactor) };
@@ -133,6 +139,7 @@ export class SignIn {
     const { clock, sendAccountMail } = this.#deps;
     const { client, cookies } = request;
     const now = clock.now();
+    describeAudit(auditOf(user));
     const sessionId = await openPersonSession(tx, { userId: user.id, hasSecondFactor }, request, now);
     const token = cookies.get(BROWSER_COOKIE) ?? newToken();
     const { isNew, isFirst } = await noteBrowser(tx, user.id, hashToken(token), now);
@@ -168,10 +175,14 @@ export class SignIn {
     const step = await db.transaction(async (tx) => {
       const attempts: CountedAttempt[] = [];
       const userId = await factors.answer(tx, purpose, challenge, proof, clock.now(), async (id) => {
+        describeAudit({ resource: { id, name: null } });
         attempts.push(await beginFactorAttempt(tx, id, clock.now()));
       });
       const user = userId === null ? undefined : await lockUser(tx, userId);
-      if (user === undefined || user.disabled_at !== null) return null;
+      if (user === undefined || user.disabled_at !== null) {
+        dropAudit();
+        return null;
+      }
       for (const attempt of attempts) await endAttempt(tx, attempt);
       return { userId: user.id, sessionId: await this.open(tx, user, request, true) };
     });
@@ -190,7 +201,7 @@ export class SignIn {
 
   async #noticeFailures(user: User | undefined, email: string, { client }: SessionRequest): Promise<void> {
     const sentence = `There were ten failed attempts to sign in to your account. The last came from ${browserText(client.agent)}, at the address ${client.ip}. Further attempts from unknown browsers are refused for some minutes.`;
-    const mail = accountNotice(email, "Failed sign-ins to your account", sentence);
+    const mail = failedSignInsNotice(email, sentence);
     await sendOrPretend(this.#deps, mail, user !== undefined && user.disabled_at === null);
   }
 }
@@ -199,6 +210,12 @@ export class SignIn {
 export type FirstStep =
   | { readonly challenge: Challenge }
   | { readonly userId: string; readonly sessionId: string };
+
+/** What the audit log says of a visitor who has proved to be this person: actor and resource are the person. */
+export const auditOf = ({ id, name, email }: Pick<User, "id" | "name" | "email">) => ({
+  actor: { kind: "person", id, name } as const,
+  resource: { id, name: email },
+});
 
 /** What a browser calls itself, cut, without control characters. */
 function browserText(agent: string): string {
@@ -216,9 +233,10 @@ export async function sendOrPretend(
   before: (tx: Queryable) => Promise<void> = async () => {},
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await beginPart(tx);
-    await before(tx);
-    await sendAccountMail(tx, mail);
-    await endPart(tx, isReal);
+    const write = async () => {
+      await before(tx);
+      await sendAccountMail(tx, mail);
+    };
+    await inSavepoint(tx, write, { always: !isReal });
   });
 }

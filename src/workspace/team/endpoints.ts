@@ -1,18 +1,19 @@
 /** Teammates over HTTP: the people who are members of a workspace. escalation.ts limits who may change whom. */
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
-import type { Database, Queryable, Transaction } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { asWorkspaceId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
+import { RoleField, roleValueOf } from "#workspace/people/granted-role.ts";
 import { removeWorkspaceMember, updateWorkspaceMember } from "#workspace/people/members-store.ts";
+import { changeTeam, type TeamChangeDeps } from "./change-team.ts";
 import { lockAuthority, requireMayGrant, requireOtherOwner } from "./escalation.ts";
-import { RoleField, roleValueOf } from "./granted-role.ts";
 import { removeInvitationsBy } from "./invitations/store.ts";
 import { team } from "./permission.ts";
 import { readRole } from "./roles/read-role.ts";
-import { findTeammate, listTeammates, lockTeam, type TeammateRow } from "./teammate-store.ts";
+import { findTeammate, listTeammates, type TeammateRow } from "./teammate-store.ts";
 
 const Teammate = Type.Object(
   {
@@ -38,11 +39,8 @@ const shown = ({ role, ...row }: TeammateRow): Static<typeof Teammate> => ({
   role_name: role.name,
 });
 
-export interface TeamDeps {
-  readonly db: Database;
+export interface TeamDeps extends TeamChangeDeps {
   readonly clock: Clock;
-  /** Clears the authenticator's cache of members. */
-  readonly forgetKeys: () => void;
   /** Called in the transaction that removes a teammate, with their name: what they sent keeps it. */
   readonly onTeammateRemoved: (
     tx: Queryable,
@@ -51,19 +49,8 @@ export interface TeamDeps {
   ) => Promise<void>;
 }
 
-export function teamEndpoints({ db, clock, forgetKeys, onTeammateRemoved }: TeamDeps): Endpoint[] {
-  /** Commits, then clears this process's cache of members; other processes follow within two seconds. */
-  async function change<Result>(
-    workspaceId: WorkspaceId,
-    work: (tx: Transaction) => Promise<Result>,
-  ): Promise<Result> {
-    const result = await db.transaction(async (tx) => {
-      await lockTeam(tx, workspaceId);
-      return work(tx);
-    });
-    forgetKeys();
-    return result;
-  }
+export function teamEndpoints(deps: TeamDeps): Endpoint[] {
+  const { db, clock, onTeammateRemoved } = deps;
 
   async function remove(tx: Queryable, workspaceId: WorkspaceId, { id, name }: TeammateRow): Promise<void> {
     await removeWorkspaceMember(tx, workspaceId, id);
@@ -110,7 +97,7 @@ export function teamEndpoints({ db, clock, forgetKeys, onTeammateRemoved }: Team
       errors: ["CONFLICT"],
       handle({ caller, params, body }) {
         const { workspaceId } = caller;
-        return change(workspaceId, async (tx) => {
+        return changeTeam(deps, workspaceId, async (tx) => {
           const teammate = required(await findTeammate(tx, workspaceId, params.id, "locked"), "Teammate");
           const role = await readRole(tx, workspaceId, body.role);
           const authority = await lockAuthority(tx, caller, clock.now());
@@ -139,7 +126,7 @@ export function teamEndpoints({ db, clock, forgetKeys, onTeammateRemoved }: Team
       errors: ["CONFLICT"],
       handle({ caller, params }) {
         const { workspaceId } = caller;
-        return change(workspaceId, async (tx) => {
+        return changeTeam(deps, workspaceId, async (tx) => {
           const teammate = required(await findTeammate(tx, workspaceId, params.id, "locked"), "Teammate");
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, teammate.role);
@@ -162,7 +149,7 @@ export function teamEndpoints({ db, clock, forgetKeys, onTeammateRemoved }: Team
       errors: ["CONFLICT"],
       handle({ caller: { actor }, params }) {
         const workspaceId = asWorkspaceId(params.id);
-        return change(workspaceId, async (tx) => {
+        return changeTeam(deps, workspaceId, async (tx) => {
           const self = required(await findTeammate(tx, workspaceId, actor.id, "locked"), "Workspace");
           await requireOtherOwner(tx, workspaceId, self);
           await remove(tx, workspaceId, self);

@@ -15,7 +15,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { lockCaller } from "#workspace/api-keys/escalation.ts";
-import { type GrantedRole, isOwnerRole } from "./granted-role.ts";
+import { type GrantedRole, isOwnerRole } from "#workspace/people/granted-role.ts";
 import { findTeammate, hasOtherOwner } from "./teammate-store.ts";
 
 /** The caller with the rights it has now, locked until the transaction ends. */

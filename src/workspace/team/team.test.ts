@@ -49,6 +49,28 @@ test("teammates are listed with their roles, for people and keys", async () => {
   }
 });
 
+test("built-in roles hold only permissions of the catalogue, so that they can be copied", async () => {
+  const { body } = await call("GET", "/roles");
+  const builtIn = body.data.filter(({ is_built_in }: Record<string, unknown>) => is_built_in);
+  expect(builtIn).toHaveLength(8);
+  for (const { id, name, description, permissions } of builtIn) {
+    const copy = await call("POST", "/roles", { name: `Own ${name}`, description, permissions });
+    expect([copy.status, copy.body.error], id).toEqual([201, undefined]);
+  }
+});
+
+test("names of roles are unique without regard to case", async () => {
+  const make = (name: string) => call("POST", "/roles", { name, permissions: ["reports:read"] });
+  const first = await make("Écrivains");
+  const second = await make("Readers");
+  expect([first.status, second.status]).toEqual([201, 201]);
+  const same = await make("ÉCRIVAINS");
+  expect([same.status, same.body.code]).toEqual([409, "CONFLICT"]);
+  const path = `/roles/${second.body.data.id}`;
+  expect((await call("PATCH", path, { name: "écrivains" })).status).toBe(409);
+  expect((await call("PATCH", path, { name: "READERS" })).status).toBe(200);
+});
+
 test("a changed role applies to the next request", async () => {
   const teammate = await member("support");
   expect((await teammate.call("GET", "/campaigns")).status).toBe(403);
@@ -67,7 +89,7 @@ test("a removed teammate's next request is refused, and what they sent keeps the
   ]);
 });
 
-test("nobody grants, changes or removes what they do not have themselves", async () => {
+test("a caller grants, changes and removes only permissions that it has itself", async () => {
   const lead = await person(["team:*", "roles:*", "reports:read"]);
   const analyst = await person(["reports:read"]);
   const admin = await member("admin");
@@ -117,7 +139,7 @@ test("only owners make and remove owners", async () => {
   expect((await admin.call("DELETE", `/team/${second.userId}`)).status).toBe(200);
 });
 
-test("a key makes and removes no owner, whatever it may do", async () => {
+test("a key makes and removes no owner, whatever its permissions", async () => {
   const teammate = await member("support");
   const second = await member("owner");
   const invited = { email: "new-owner@example.com", role: "owner" };
@@ -139,7 +161,7 @@ test("a key makes and removes no owner, whatever it may do", async () => {
   expect((await call("PATCH", `/team/${teammate.userId}`, { role: "admin" })).status).toBe(200);
 });
 
-test("the last owner stays", async () => {
+test("the last owner cannot leave, be removed or get another role", async () => {
   for (const answer of [
     await owner.call("PATCH", `/team/${owner.userId}`, { role: "admin" }),
     await owner.call("DELETE", `/team/${owner.userId}`),
@@ -153,7 +175,7 @@ test("the last owner stays", async () => {
   expect((await owner.call("PATCH", `/team/${owner.userId}`, { role: "owner" })).status).toBe(200);
 });
 
-test("of owners who remove each other at once, one stays", async () => {
+test("when two owners remove each other at the same time, one stays", async () => {
   for (let round = 0; round < 5; round++) {
     const other = await member("owner");
     const answers = await Promise.all([
@@ -206,7 +228,7 @@ test("an unknown role, or one of another workspace, is refused", async () => {
   }
 });
 
-test("a role is made, changed for all who hold it at once, and deleted when nobody holds it", async () => {
+test("a role is made, changed for all who hold it at once, and deleted when no teammate holds it", async () => {
   const made = await owner.call("POST", "/roles", {
     name: "Newsletter desk",
     description: "Writes the weekly mail",
@@ -248,7 +270,7 @@ test("built-in roles are listed with their permissions in words", async () => {
     body.data.map(({ id, permissions_in_words }: Record<string, unknown>) => [id, permissions_in_words]),
   );
   expect(words.owner).toEqual(["Everything"]);
-  expect(words.billing).toEqual(["Billing: read, write", "Reports and message log: read"]);
+  expect(words.billing).toEqual(["Billing: read, write", "Reports and message log: read", "Notices: write"]);
   expect(body.data.filter(({ is_built_in }: Record<string, unknown>) => is_built_in)).toHaveLength(8);
 });
 

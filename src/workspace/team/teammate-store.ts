@@ -4,7 +4,7 @@ import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type GrantedRole, grantedRoleOf, type RoleColumns } from "./granted-role.ts";
+import { type GrantedRole, grantedRoleOf, type RoleColumns } from "#workspace/people/granted-role.ts";
 
 /** A page lists all members at once. */
 export const teammateRoom: WorkspaceRowLimit = {

@@ -46,7 +46,7 @@ test("invalid settings are refused with their field, and change nothing", async 
   expect((await call("GET", "/workspace")).body.data).toEqual(before);
 });
 
-test("plan, suspension and the operator's cap are not the workspace's to change", async () => {
+test("a workspace cannot change its plan, its suspension or the operator's cap", async () => {
   await call("PATCH", "/workspace", { plan: "free", is_suspended: true, operator_hourly_cap: 1 });
   expect((await call("GET", "/workspace")).body.data).toMatchObject({
     plan: "enterprise",
@@ -70,7 +70,7 @@ test("the lower of the operator's cap and the workspace's own applies", async ()
   expect(await inForce()).toBeNull();
 });
 
-test("nobody without a second factor can require one, and lock themselves out", async () => {
+test("a person without a second factor cannot require one, which would lock them out", async () => {
   const member = await service.newPerson(["workspace:*"]);
   const answer = await member.call("PATCH", "/workspace", { requires_second_factor: true });
   expect([answer.status, answer.body.code]).toEqual([409, "CONFLICT"]);

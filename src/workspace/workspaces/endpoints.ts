@@ -11,9 +11,9 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import { listSubscriptions } from "#workspace/billing/subscription-store.ts";
 import { changeWorkspaceIn } from "#workspace/change-workspace.ts";
 import { createWorkspaceWithoutKey } from "#workspace/create-workspace.ts";
+import { RoleField, roleValueOf } from "#workspace/people/granted-role.ts";
 import { insertWorkspaceMember, listWorkspacesOf, MOST_WORKSPACES } from "#workspace/people/members-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { RoleField, roleValueOf } from "#workspace/team/granted-role.ts";
 import {
   NewWorkspaceShape,
   readWorkspaceSettings,
@@ -122,7 +122,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       path: "/workspace",
       summary: "Change settings of the workspace; omitted fields stay",
       description:
-        "Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.",
+        "Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.",
       needs: need(workspaceResource, "write"),
       confirmed: true,
       body: WorkspaceSettings,

@@ -40,6 +40,11 @@ export interface OptOutChoice {
 const IGNORE = "ignore";
 const WHOLE: LookLimit = { rows: Number.POSITIVE_INFINITY, cells: Number.POSITIVE_INFINITY };
 
+/** The columns with another meaning, and those that the sender's mapping decides. */
+export interface DecidedColumns extends OtherColumns {
+  readonly optOuts: readonly OptOutColumn[];
+}
+
 /** @throws ApiError VALIDATION_ERROR for names together with `ignore` */
 function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
   const names = [given ?? []].flat().flatMap((name) => name.trim() || []);
@@ -52,17 +57,52 @@ function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
 }
 
 /**
- * The columns that count, found by their names and all their cells. Files without such names are not read.
+ * The columns that count: those of the sender's mapping, and those found by their names and all their cells. Files without
+ * such names are not read.
  * @param columns the mapping of the other columns: a custom field only counts by a plain name
  * @param most limit of rows, and of cells of candidate columns
  * @throws ApiError BAD_REQUEST for a doubtful column, and for a name that no column has
  */
 export async function findOptOutColumns(
   file: CsvFile,
+  header: CsvRow,
+  columns: DecidedColumns,
+  choice: OptOutChoice,
+  most: LookLimit = WHOLE,
+): Promise<OptOutColumn[]> {
+  const { optOuts } = columns;
+  refuseDecidedTwice(header, columns, choice);
+  const found = await findByNames(file, header, columns, choice, most);
+  return [...optOuts, ...found.filter(({ place }) => !optOuts.some((one) => one.place === place))];
+}
+
+/** @throws ApiError VALIDATION_ERROR for an opt_out_column that decides what the mapping decides already */
+function refuseDecidedTwice(
+  { cells: header }: CsvRow,
+  { optOuts, ignored }: DecidedColumns,
+  choice: OptOutChoice,
+): void {
+  const named = chosenNames(choice);
+  const field = "opt_out_column";
+  const [mapped] = optOuts;
+  if (named.includes(IGNORE)) {
+    if (mapped === undefined) return;
+    const message = `opt_out_column=ignore says that no column counts, and mapping says that "${shownName(mapped.header)}" counts: send one of the two`;
+    throw invalid({ field, message });
+  }
+  const decided = [...optOuts, ...ignored];
+  const twice = namedColumns(header, named).find((one) => decided.some(({ place }) => place === one.place));
+  if (twice === undefined) return;
+  const message = `mapping decides about the column "${shownName(twice.header)}" already: leave it out of opt_out_column or of mapping`;
+  throw invalid({ field, message });
+}
+
+async function findByNames(
+  file: CsvFile,
   { cells: header, line: headerLine }: CsvRow,
   columns: OtherColumns,
   choice: OptOutChoice,
-  most: LookLimit = WHOLE,
+  most: LookLimit,
 ): Promise<OptOutColumn[]> {
   const named = chosenNames(choice);
   if (named.includes(IGNORE)) return [];
@@ -105,7 +145,7 @@ function doubtAbout({ certainty, header }: NamedColumn, seen: CellSurvey | undef
 export function doubtWarning({ doubt, header }: OptOutColumn, optedOut: number): string | undefined {
   if (doubt === undefined || (doubt === "words" && optedOut === 0)) return undefined;
   const name = shownName(header);
-  const rows = optedOut === 1 ? "1 row" : `${optedOut} rows`;
+  const rows = rowsOf(optedOut);
   const why =
     doubt === "name" ? "its name does not say that it is about mail" : "its words may not be about mail";
   return `The column "${name}" decided who gets no mail (${rows}), although ${why}. If it is about something else, name the right column in opt_out_column, or send opt_out_column=ignore`;
@@ -149,8 +189,43 @@ function namedColumn(header: readonly string[], named: string): OptOutColumn {
   return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? "unsubscribed") };
 }
 
-/** Warnings about columns that opt people out but do not count, because opt_out_column names others or none. */
+/**
+ * Warnings about columns that opt people out but do not count, because the mapping leaves them out, or opt_out_column names
+ * others or none.
+ */
 export async function overruledWarnings(
+  file: CsvFile,
+  header: CsvRow,
+  columns: OtherColumns,
+  choice: OptOutChoice,
+  counting: readonly OptOutColumn[],
+): Promise<string[]> {
+  return [
+    ...(await ignoredWarnings(file, header, columns)),
+    ...(await unnamedWarnings(file, header, columns, choice, counting)),
+  ];
+}
+
+async function ignoredWarnings(file: CsvFile, header: CsvRow, columns: OtherColumns): Promise<string[]> {
+  const { ignored } = columns;
+  if (ignored.length === 0) return [];
+  const isIgnored = ({ place }: NamedColumn) => ignored.some((one) => one.place === place);
+  const named = columnsByName(header.cells, { ...columns, ignored: [] }).filter(isIgnored);
+  if (named.length === 0) return [];
+  const surveys = await surveyCells(file, header.line, named, WHOLE);
+  return named.flatMap((column) => {
+    const seen = surveys.get(column);
+    const outs =
+      seen !== undefined && (column.certainty === "plain" || seen.plainOptOuts > 0) ? seen.outs : 0;
+    return outs === 0
+      ? []
+      : [
+          `The column "${shownName(column.header)}" says in ${rowsOf(outs)} that a person gets no mail, and does not count, because mapping leaves it out. If it is to count, map it to opted_out, opted_in or status`,
+        ];
+  });
+}
+
+async function unnamedWarnings(
   file: CsvFile,
   { cells: header, line: headerLine }: CsvRow,
   columns: OtherColumns,
@@ -171,11 +246,14 @@ export async function overruledWarnings(
     const outs = surveys.get(column)?.outs ?? 0;
     if (outs === 0) return [];
     const name = shownName(column.header);
-    const rows = outs === 1 ? "1 row" : `${outs} rows`;
     return [
-      `The column "${name}" says in ${rows} that a person gets no mail, and does not count, because opt_out_column ${isIgnored ? "is ignore" : "names another"}. If it is to count, too, send opt_out_column=${name} as well`,
+      `The column "${name}" says in ${rowsOf(outs)} that a person gets no mail, and does not count, because opt_out_column ${isIgnored ? "is ignore" : "names another"}. If it is to count, too, send opt_out_column=${name} as well`,
     ];
   });
+}
+
+function rowsOf(count: number): string {
+  return count === 1 ? "1 row" : `${count} rows`;
 }
 
 function shownName(header: string): string {

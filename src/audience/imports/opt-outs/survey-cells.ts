@@ -20,13 +20,17 @@ export interface OtherColumns {
   readonly status: { readonly place: number; readonly header: string } | undefined;
   readonly email: { readonly place: number };
   readonly custom: readonly { readonly place: number }[];
+  /** Columns that the sender's mapping decides: those that say who gets no mail, and those that it leaves out. */
+  readonly optOuts: readonly { readonly place: number }[];
+  readonly ignored: readonly { readonly place: number }[];
 }
 
-/** Columns that may count by their names; a custom field only by a plain name. */
+/** Columns that may count by their names, unless the mapping decides; a custom field only by a plain name. */
 export function columnsByName(header: readonly string[], columns: OtherColumns): NamedColumn[] {
   const mapped = new Set(columns.custom.map(({ place }) => place));
+  const decided = new Set([...columns.optOuts, ...columns.ignored].map(({ place }) => place));
   return header.flatMap((name, place): NamedColumn[] => {
-    if (place === columns.email.place) return [];
+    if (place === columns.email.place || decided.has(place)) return [];
     if (place === columns.status?.place)
       return [{ place, header: name.trim(), meaning: "status", certainty: "plain" }];
     const found = meaningOf(name);

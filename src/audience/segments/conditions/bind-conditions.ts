@@ -4,7 +4,7 @@ import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { never, type Rule, type RuleGroup } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
-import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
+import { type Condition, type Conditions, eachRule, isGroup } from "./conditions.ts";
 import { customField } from "./custom-fields.ts";
 import type { Field } from "./field.ts";
 
@@ -49,7 +49,7 @@ function bindRule({ field: name, operator, value }: Condition, scope: BindingSco
 
 /** The names in rules that may be those of custom fields; includes names of built-in fields. */
 export function customNamesIn(conditions: Conditions): string[] {
-  return [...new Set(Array.from(eachCondition(conditions), ([, { field }]) => ownName(field)))];
+  return [...new Set(Array.from(eachRule<Condition>(conditions), ([, { field }]) => ownName(field)))];
 }
 
 function ownName(name: string): string {

@@ -6,6 +6,7 @@ import type { Sql } from "sql-template-tag";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { and, or, type Predicate } from "./combine-predicates.ts";
+import { isGroup } from "./conditions.ts";
 import type { Reads } from "./operator.ts";
 import type { Membership, Person } from "./person.ts";
 
@@ -53,22 +54,6 @@ export interface Segmentation {
 
 /** A rule that matches no one: its field or segment was deleted or changed. */
 export const never: Rule = { reads: [], effort: 0, isBroken: true, sql: () => false, holds: () => false };
-
-function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {
-  return "rules" in rule;
-}
-
-/** Every rule with its path, as eachCondition (conditions.ts) names it. */
-export function* eachRule(
-  { rules }: RuleGroup,
-  path = "conditions",
-): Generator<readonly [path: string, rule: Rule]> {
-  for (const [index, rule] of rules.entries()) {
-    const at = `${path}.rules[${index}]`;
-    if (isGroup(rule)) yield* eachRule(rule, at);
-    else yield [at, rule];
-  }
-}
 
 /** Whether any rule reads this; includes nested groups. */
 export function doesRead({ rules }: RuleGroup, what: Reads): boolean {

@@ -2,16 +2,14 @@
  * Conditions on what a person did with the mail of a campaign. Its recipients are the rows that sending and tracking
  * write, so that a segment always agrees with the campaign's figures.
  */
-import sql from "sql-template-tag";
-import { isUuid } from "#platform/ids.ts";
+import sql, { empty, type Sql } from "sql-template-tag";
+import { isUuid, type WorkspaceId } from "#platform/ids.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { type EvaluatedMember, never, type StatementContext } from "./bound-rule.ts";
-import { isNotTrue } from "./combine-predicates.ts";
-import { kind, type Operator } from "./operator.ts";
+import { kind } from "./operator.ts";
 import type { Receipt } from "./person.ts";
 import type { ValueForm } from "./read-rule-value.ts";
-
-type CampaignOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
+import { notUnlessBroken, type ReferenceOperator } from "./reference-kinds.ts";
 
 const oneCampaign: ValueForm = { type: "campaign", is_array: false };
 const MOST_INDEX = 32_767;
@@ -23,19 +21,24 @@ export function readCampaignId(value: unknown): string | undefined {
   return typeof id === "string" && isUuid(id.trim()) ? id.trim().toLowerCase() : undefined;
 }
 
+/** Whether the person of the row `s` is a recipient of a campaign; the condition is on the row `r` and the joined table. */
+function isRecipientSql(workspaceId: WorkspaceId, campaignId: string, condition: Sql, joined = empty): Sql {
+  return sql`exists (
+    select from campaign_recipients r ${joined}
+    where r.workspace_id = ${workspaceId} and r.campaign_id = ${campaignId} and r.subscriber_id = s.id and ${condition})`;
+}
+
 /** A condition on the row `r` of campaign_recipients, and the same for what one person did. */
-function recipient(condition: ReturnType<typeof sql>, did: (receipt: Receipt) => boolean): CampaignOperator {
+function recipient(condition: Sql, did: (receipt: Receipt) => boolean): ReferenceOperator {
   return {
     takes: oneCampaign,
     read(value, scope) {
       const id = typeof value === "string" ? readCampaignId(value) : undefined;
       if (id === undefined) return "must be the id of a campaign";
-      // A deleted campaign matches no one.
+      // A deleted campaign matches no person.
       if (!scope.hasCampaign(id)) return never;
       return {
-        sql: ({ workspaceId }) => sql`exists (
-          select from campaign_recipients r
-          where r.workspace_id = ${workspaceId} and r.campaign_id = ${id} and r.subscriber_id = s.id and ${condition})`,
+        sql: ({ workspaceId }) => isRecipientSql(workspaceId, id, condition),
         holds: ({ person }) => {
           const receipt = person.campaigns.get(id);
           return receipt !== undefined && did(receipt);
@@ -47,21 +50,7 @@ function recipient(condition: ReturnType<typeof sql>, did: (receipt: Receipt) =>
 
 const wasSent = recipient(sql`true`, () => true);
 
-/** Matches no one when the campaign was deleted: otherwise all members would match. */
-const wasNotSent: CampaignOperator = {
-  ...wasSent,
-  read(value, scope) {
-    const question = wasSent.read(value, scope);
-    if (typeof question === "string" || question.isBroken) return question;
-    return {
-      ...question,
-      sql: (place) => isNotTrue(question.sql(place)),
-      holds: (held) => !question.holds(held),
-    };
-  },
-};
-
-const clickedLink: CampaignOperator = {
+const clickedLink: ReferenceOperator = {
   takes: { type: "campaign_link", is_array: false, minimum: 0, maximum: MOST_INDEX },
   read(value, scope) {
     const id = typeof value === "object" ? readCampaignId(value) : undefined;
@@ -71,11 +60,14 @@ const clickedLink: CampaignOperator = {
       return "must be { campaign_id, link }, where link is the index of a link";
     if (!scope.hasCampaign(id)) return never;
     return {
-      sql: ({ workspaceId }) => sql`exists (
-        select from campaign_recipients r join campaign_link_clicks c
-          on c.workspace_id = r.workspace_id and c.campaign_id = r.campaign_id and c.message_id = r.message_id
-        where r.workspace_id = ${workspaceId} and r.campaign_id = ${id} and r.subscriber_id = s.id
-          and r.first_clicked_at is not null and c.index = ${index})`,
+      sql: ({ workspaceId }) =>
+        isRecipientSql(
+          workspaceId,
+          id,
+          sql`r.first_clicked_at is not null and c.index = ${index}`,
+          sql`join campaign_link_clicks c
+            on c.workspace_id = r.workspace_id and c.campaign_id = r.campaign_id and c.message_id = r.message_id`,
+        ),
       holds: ({ person }) => person.campaigns.get(id)?.links.has(index) ?? false,
     };
   },
@@ -83,7 +75,7 @@ const clickedLink: CampaignOperator = {
 
 export const campaignKind = kind<EvaluatedMember, StatementContext, BindingScope>("campaign", "a campaign", {
   was_sent: wasSent,
-  was_not_sent: wasNotSent,
+  was_not_sent: notUnlessBroken(wasSent),
   opened: recipient(sql`r.first_opened_at is not null`, ({ hasOpened }) => hasOpened),
   did_not_open: recipient(sql`r.first_opened_at is null`, ({ hasOpened }) => !hasOpened),
   clicked: recipient(sql`r.first_clicked_at is not null`, ({ hasClicked }) => hasClicked),

@@ -155,6 +155,23 @@ describe("a refusal names the rule", () => {
     }
   });
 
+  test("the id of a list is no segment, and that of a segment no list", async () => {
+    const body = { name: "x", conditions: all(["email", "contains", "a"]) };
+    const { id } = (await service.call("POST", segmentsOf(), body)).body.data;
+    const list = segmentsOf().split("/")[2] ?? "";
+    for (const [rule, what] of [
+      [["segment", "is_in", list], "segment"],
+      [["mailing_list", "is_active_in", id], "mailing list"],
+    ] as const) {
+      const { status, body: refused } = await preview(all([...rule]));
+      expect([status, refused.details[0].message]).toEqual([
+        400,
+        `conditions.rules[0]: value is no ${what} of this workspace`,
+      ]);
+    }
+    await service.call("DELETE", `${segmentsOf()}/${id}`);
+  });
+
   test("a preview saves nothing", async () => {
     await count(all(["email", "contains", "a"]));
     expect((await get(segmentsOf())).segments).toEqual([]);

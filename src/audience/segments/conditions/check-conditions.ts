@@ -7,7 +7,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM, markedName } from "./bind-conditions.ts";
 import type { Segmentation } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
-import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
+import { type Condition, type Conditions, eachRule, readConditions, ruleFault } from "./conditions.ts";
 import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
 import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
 import { listCampaignIds, listNameable, listReferences, type Reference } from "./load-references-store.ts";
@@ -48,7 +48,7 @@ export async function checkConditions(
     conditions,
     segmentation,
     referenced_segments: referencesIn(conditions, "segment").map(({ id }) => id),
-    rule_count: [...eachCondition(conditions)].length,
+    rule_count: [...eachRule<Condition>(conditions)].length,
   };
   if (segmentId !== undefined || checked.referenced_segments.length > 0) {
     await checkReferences(db, workspaceId, { id: segmentId ?? newId(), ...checked });
@@ -64,22 +64,25 @@ async function unknownReferences(
 ): Promise<FieldFault[]> {
   const segments = referencesIn(conditions, "segment");
   const lists = referencesIn(conditions, "mailing_list");
-  const ids = [...segments, ...lists].map(({ id }) => id);
-  const known = new Set(ids.length === 0 ? [] : await listNameable(db, workspaceId, mailing_list_id, ids));
   const campaigns = referencesIn(conditions, "campaign");
-  const sent = campaigns.map(({ id }) => id);
-  const existing = sent.length === 0 ? [] : await listCampaignIds(db, workspaceId, sent);
-  for (const id of existing) known.add(id);
-  const faultsOf = (named: typeof segments, what: string) =>
+  const idsOf = (named: typeof segments) => named.map(({ id }) => id);
+  const faultsOf = (named: typeof segments, known: ReadonlySet<string>, what: string) =>
     named
       .filter(({ id }) => !known.has(id))
       .map(({ path }) => ruleFault(path, `value is no ${what} of this workspace`));
+  const ids = { segments: idsOf(segments), lists: idsOf(lists) };
+  const namesAny = segments.length + lists.length > 0;
+  const nameable = namesAny ? await listNameable(db, workspaceId, mailing_list_id, ids) : noIds;
+  const sent =
+    campaigns.length > 0 ? new Set(await listCampaignIds(db, workspaceId, idsOf(campaigns))) : noIds;
   return [
-    ...faultsOf(segments, "segment"),
-    ...faultsOf(lists, "mailing list"),
-    ...faultsOf(campaigns, "campaign"),
+    ...faultsOf(segments, nameable, "segment"),
+    ...faultsOf(lists, nameable, "mailing list"),
+    ...faultsOf(campaigns, sent, "campaign"),
   ];
 }
+
+const noIds: ReadonlySet<string> = new Set();
 
 /** A name is looked for among this many people first: one that is in use is found there. */
 const FEW_PEOPLE = 1_000;
@@ -100,7 +103,7 @@ async function unknownNames(
   defined: readonly string[],
 ): Promise<FieldFault[]> {
   const isDefined = new Set(defined);
-  const rules = Array.from(eachCondition(conditions)).flatMap(([path, { field }]) => {
+  const rules = Array.from(eachRule<Condition>(conditions)).flatMap(([path, { field }]) => {
     const name = markedName(field);
     return name === undefined || isDefined.has(name) ? [] : { path, name };
   });

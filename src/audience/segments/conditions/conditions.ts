@@ -65,18 +65,23 @@ function isObject(value: unknown): value is object {
 
 const refuse = (path: string, message: string) => invalid(ruleFault(path, message));
 
-export function isGroup(rule: Condition | Conditions): rule is Conditions {
-  return "rules" in rule;
+/** A tree of rules: conditions as they are stored, or bound ones (bound-rule.ts). */
+interface RuleTree<Rule extends object> {
+  readonly rules: readonly (Rule | RuleTree<Rule>)[];
 }
 
-/** Every condition with its path, in order. */
-export function* eachCondition(
-  { rules }: Conditions,
+export function isGroup<Node extends object>(node: Node): node is Extract<Node, { readonly rules: unknown }> {
+  return "rules" in node;
+}
+
+/** Every rule with its path, in order. */
+export function* eachRule<Rule extends object>(
+  { rules }: RuleTree<Rule>,
   path = "conditions",
-): Generator<readonly [path: string, condition: Condition]> {
+): Generator<readonly [path: string, rule: Rule]> {
   for (const [index, rule] of rules.entries()) {
     const at = `${path}.rules[${index}]`;
-    if (isGroup(rule)) yield* eachCondition(rule, at);
+    if ("rules" in rule) yield* eachRule(rule as RuleTree<Rule>, at);
     else yield [at, rule];
   }
 }

@@ -8,7 +8,7 @@ import { bind, type OnFault } from "./bind-conditions.ts";
 import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import type { Segmentation } from "./bound-rule.ts";
 import { readCampaignId } from "./campaign-kind.ts";
-import { type Conditions, eachCondition } from "./conditions.ts";
+import { type Condition, type Conditions, eachRule } from "./conditions.ts";
 import { listSparse } from "./list-sizes-store.ts";
 import {
   listCampaignIds,
@@ -64,7 +64,7 @@ export function referencesIn(
   field: "segment" | "mailing_list" | "campaign",
 ): { readonly id: string; readonly path: string }[] {
   const read = field === "campaign" ? readCampaignId : readIdValue;
-  return Array.from(eachCondition(conditions)).flatMap(([path, condition]) => {
+  return Array.from(eachRule<Condition>(conditions)).flatMap(([path, condition]) => {
     const id = condition.field === field ? read(condition.value) : undefined;
     return id === undefined ? [] : { id, path };
   });

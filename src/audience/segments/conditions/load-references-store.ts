@@ -83,6 +83,12 @@ export function listReferences(db: Queryable, workspaceId: WorkspaceId): Promise
     select id, referenced_segments, rule_count from segments where workspace_id = ${workspaceId}`);
 }
 
+/** Ids that rules name, by what they are to be. */
+export interface NamedIds {
+  readonly segments: readonly string[];
+  readonly lists: readonly string[];
+}
+
 /**
  * The ids of lists and segments that conditions on a list may refer to: not those of another list that is being
  * deleted.
@@ -91,15 +97,15 @@ export async function listNameable(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
-  ids: readonly string[],
+  { segments, lists }: NamedIds,
 ): Promise<ReadonlySet<string>> {
   const rows = await db.rows<{ id: string }>(sql`
     with staying as (
       select id from mailing_lists
       where workspace_id = ${workspaceId} and (not is_going or id = ${mailingListId}))
-    select id from staying where id = any(${ids}::uuid[])
+    select id from staying where id = any(${lists}::uuid[])
     union all
     select g.id from segments g join staying l on l.id = g.mailing_list_id
-    where g.workspace_id = ${workspaceId} and g.id = any(${ids}::uuid[])`);
+    where g.workspace_id = ${workspaceId} and g.id = any(${segments}::uuid[])`);
   return new Set(rows.map((row) => row.id));
 }

@@ -17,7 +17,7 @@ import {
 import { and, isNotTrue, or, type Predicate } from "./combine-predicates.ts";
 import { kind, not, type Operator } from "./operator.ts";
 
-type ReferenceOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
+export type ReferenceOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
 
 /** An id in the spelling of stored ids; undefined for other values. */
 export function readIdValue(value: unknown): string | undefined {
@@ -45,25 +45,28 @@ const isInSegment: ReferenceOperator = {
 };
 
 /**
- * Also matches no one if the segment was deleted or is broken: otherwise "not in Do-not-mail" would match all people.
+ * The negation of an operator that refers to something: it also matches no one if that was deleted or is broken.
+ * Otherwise "not in Do-not-mail" would match all people.
  */
-const isNotInSegment: ReferenceOperator = {
-  ...isInSegment,
-  read(value, scope) {
-    const question = isInSegment.read(value, scope);
-    if (typeof question === "string") return question;
-    if (question.isBroken) return never;
-    return {
-      ...question,
-      sql: (place) => isNotTrue(question.sql(place)),
-      holds: (held) => !question.holds(held),
-    };
-  },
-};
+export function notUnlessBroken(operator: ReferenceOperator): ReferenceOperator {
+  return {
+    ...operator,
+    read(value, scope) {
+      const question = operator.read(value, scope);
+      if (typeof question === "string") return question;
+      if (question.isBroken) return never;
+      return {
+        ...question,
+        sql: (place) => isNotTrue(question.sql(place)),
+        holds: (held) => !question.holds(held),
+      };
+    },
+  };
+}
 
 export const segmentKind = kind<EvaluatedMember, StatementContext, BindingScope>("segment", "a segment", {
   is_in: isInSegment,
-  is_not_in: isNotInSegment,
+  is_not_in: notUnlessBroken(isInSegment),
 });
 
 const isActiveIn: ReferenceOperator = {

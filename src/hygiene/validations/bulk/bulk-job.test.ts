@@ -482,7 +482,9 @@ describe("open validations of a workspace", () => {
     const text = "ada@good.test\nbea@good.test\n";
     await writeFile(path, text);
     const deps = { db, clock: systemClock, plans };
-    return startBulkValidation(deps, workspaceId, { path, name: "addresses.csv", bytes: text.length });
+    const actor = { kind: "key", id: newId(), name: "Test" } as const;
+    const file = { path, name: "addresses.csv", bytes: text.length };
+    return startBulkValidation(deps, workspaceId, file, undefined, { actor });
   }
 
   it("are at most 50, including those that were put back, even when many start at once", async () => {

@@ -7,7 +7,12 @@ import { need } from "#platform/http/endpoint.ts";
 import type { UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
-import { requireFewOpen, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import {
+  type JobOrigin,
+  requireFewOpen,
+  requirePlace,
+  startJob,
+} from "#platform/jobs/start-or-cancel-job.ts";
 import { quotaOf } from "#workspace/billing/derive-meter-reading.ts";
 import { limitError } from "#workspace/billing/limit-error.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
@@ -32,7 +37,8 @@ export async function startBulkValidation(
   deps: StartDeps,
   workspaceId: WorkspaceId,
   file: UploadedFile,
-  encoding?: Encoding,
+  encoding: Encoding | undefined,
+  starter: Pick<JobOrigin, "actor" | "label">,
 ) {
   const { db, clock, plans } = deps;
   await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
@@ -50,6 +56,13 @@ export async function startBulkValidation(
   return startWithInput(db, workspaceId, file.path, async (tx, id) => {
     await requirePlace(tx, workspaceId, BULK_JOB, "validations");
     await requireBytes(deps, tx, workspaceId, file.bytes);
-    return startJob(tx, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input, total });
+    return startJob(tx, workspaceId, {
+      id,
+      type: BULK_JOB,
+      needs: need(validations, "write"),
+      input,
+      total,
+      origin: { ...starter, fileName: file.name },
+    });
   });
 }

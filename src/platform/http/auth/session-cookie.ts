@@ -9,19 +9,25 @@ import { ApiError } from "#platform/errors.ts";
 /** Name of the cookie with the token of a session. */
 export const SESSION_COOKIE = "posthaste";
 
+/** The name of a cookie over HTTPS. */
+export function secureNameOf(name: string): string {
+  return `__Host-${name}`;
+}
+
 /**
  * The cookies of one request, and those that its response sets. Over HTTPS their names begin with `__Host-`, so that a
  * browser takes them only from this host and sends them only over HTTPS (RFC 6265bis section 4.1.3.2).
  */
 export class CookieJar {
+  /** Whether people reach the service over HTTPS. */
+  readonly isSecure: boolean;
   readonly #given: Readonly<Record<string, string | undefined>>;
-  readonly #isSecure: boolean;
   readonly #set: string[] = [];
 
   /** @param header the Cookie header of the request */
   constructor(header: string | undefined, isSecure: boolean) {
     this.#given = header === undefined ? {} : parseCookie(header);
-    this.#isSecure = isSecure;
+    this.isSecure = isSecure;
   }
 
   get(name: string): string | undefined {
@@ -37,7 +43,7 @@ export class CookieJar {
         path: "/",
         httpOnly: true,
         sameSite: "lax",
-        secure: this.#isSecure,
+        secure: this.isSecure,
         maxAge: seconds,
       }),
     );
@@ -53,7 +59,7 @@ export class CookieJar {
   }
 
   #nameOf(name: string): string {
-    return this.#isSecure ? `__Host-${name}` : name;
+    return this.isSecure ? secureNameOf(name) : name;
   }
 }
 

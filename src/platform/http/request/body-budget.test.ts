@@ -47,7 +47,7 @@ const row = (scope: Limit["scope"], most: number, what = "bodies"): Limit => ({
 });
 const ample: Partial<HttpLimits> = {
   unfinishedOfNetwork: row("network", 1_000, "unfinished requests"),
-  unfinishedOfKey: row("API key", 1_000, "unfinished requests"),
+  unfinishedOfKey: row("API key or person", 1_000, "unfinished requests"),
   bodies: row("installation", 6 * MB),
   bodiesOfWorkspace: row("workspace", 6 * MB),
   bodiesOfNetwork: row("network", 6 * MB),
@@ -191,11 +191,13 @@ it("a body above the limit of its endpoint is refused and not counted", async ()
 });
 
 it("a key has a limit on unfinished requests, without effect on other keys", async () => {
-  const api = await start({ unfinishedOfKey: row("API key", 3, "unfinished requests") });
+  const api = await start({ unfinishedOfKey: row("API key or person", 3, "unfinished requests") });
   const [key, other] = [api.newKey(workspaceId), api.newKey(workspaceId)];
   for (let count = 0; count < 3; count += 1) await beginThing(api, key, 10);
   const refusal = await text(await beginThing(api, key, 10));
-  expect(refusal).toMatch(/^HTTP\/1\.1 429 .*at most 3 unfinished requests per API key at one time/s);
+  expect(refusal).toMatch(
+    /^HTTP\/1\.1 429 .*at most 3 unfinished requests per API key or person at one time/s,
+  );
   expect((await post(api, other, 1 * MB)).status).toBe(200);
   for (const socket of sockets.splice(0)) socket.destroy();
   await until(() => post(api, key, 1 * MB), 200);

@@ -25,6 +25,7 @@ const MARK = "\u0001";
 interface ShownOptions<Row> {
   readonly keyOf?: (row: Row) => string;
   readonly restAfter?: string | null;
+  readonly isTotalExact?: boolean;
 }
 
 export class ListPage {
@@ -52,13 +53,14 @@ export class ListPage {
    * @param rows the result of `page`
    * @param idOf the id by which the list is sorted
    * @param options.keyOf the value by which it is sorted before the ids, if it is
+   * @param options.isTotalExact false if there may be more rows than `total`; omitted for lists that always count all
    * @param options.restAfter the id after which the list continues although `rows` has no more, because a search stopped there
    */
   shown<Row>(
     rows: readonly Row[],
     total: number,
     idOf: (row: Row) => string,
-    { keyOf = () => "", restAfter = null }: ShownOptions<Row> = {},
+    { keyOf = () => "", restAfter = null, isTotalExact }: ShownOptions<Row> = {},
   ): { readonly rows: Row[]; readonly pagination: Static<typeof Pagination> } {
     const shown = rows.slice(0, this.#query.limit);
     const last = shown.at(-1);
@@ -66,7 +68,11 @@ export class ListPage {
     const next_cursor = isLast
       ? restAfter && this.#cursorOf(restAfter, "")
       : this.#cursorOf(idOf(last), keyOf(last));
-    return { rows: shown, pagination: { ...pagination(this.#query, total), next_cursor } };
+    const totals = {
+      ...pagination(this.#query, total),
+      ...(isTotalExact !== undefined && { total_is_exact: isTotalExact }),
+    };
+    return { rows: shown, pagination: { ...totals, next_cursor } };
   }
 
   #cursorOf(id: string, key: string): string {

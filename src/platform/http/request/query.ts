@@ -1,7 +1,7 @@
 /** Query parameters, each with its schema and its reader. Paging and windows ignore invalid values; others are refused. */
 import { type TSchema, Type } from "typebox";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import { invalid } from "#platform/errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
 import { checkQueryNames, type QuerySurroundings } from "./unknown-fields.ts";
@@ -16,6 +16,17 @@ export type QueryFields = Readonly<Record<string, QueryField<unknown>>>;
 export type QueryValues<Fields extends QueryFields> = {
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]["read"]>;
 };
+
+/** Whether requests without the parameter are refused. */
+export function isRequired(field: QueryField<unknown>, name: string): boolean {
+  try {
+    field.read(undefined, name);
+    return false;
+  } catch (fault) {
+    if (fault instanceof ApiError) return true;
+    throw fault;
+  }
+}
 
 /** An integer from 1 to `most`. Invalid values become the default, larger ones `most`, without an error. */
 function clamped(fallback: number, most: number, description: string): QueryField<number> {
@@ -122,31 +133,6 @@ export function textField(maxLength: number, description: string): QueryField<st
     },
   };
 }
-
-/** A moment in ISO 8601 with its offset, such as 2026-01-31T09:00:00Z, or a day in UTC; undefined if absent. */
-export function momentField(description: string): QueryField<Date | undefined> {
-  return {
-    schema: Type.Unsafe<Date>(Type.String({ format: "date-time", description })),
-    read(text, name) {
-      const value = text?.trim();
-      if (!value) return undefined;
-      const at = isoMoment.test(value) && isDay(value.slice(0, 10)) ? new Date(value) : undefined;
-      if (at === undefined || Number.isNaN(at.getTime())) {
-        const message = `${name} must be a time such as 2026-01-31T09:00:00Z, or a day such as 2026-01-31`;
-        throw invalid({ field: name, message });
-      }
-      return at;
-    },
-  };
-}
-
-/** Whether the calendar has the day; Date makes 2 March of 30 February. */
-function isDay(text: string): boolean {
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-}
-
-const isoMoment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/i;
 
 /** A UUID parameter, in lower case as in the database; undefined if absent or empty. */
 export function idField(description: string): QueryField<string | undefined> {

@@ -2,7 +2,8 @@
  * Uploads: multipart/form-data (RFC 7578) with one file, which is streamed to the disk.
  *
  * An endpoint accepts an upload if its body has a `fileField`. The other fields of the form are text; booleans are
- * parsed, and arrays are sent as one field for each item. The file is kept on this machine until the response.
+ * parsed, arrays of texts are sent as one field for each item, and arrays of objects as JSON: whole, or one field for
+ * each item. The file is kept on this machine until the response.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -15,6 +16,7 @@ import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
 import { tempFolder } from "#platform/process/temp-files.ts";
 import { hasCome } from "./body-budget.ts";
+import { parsedJson } from "./json-body.ts";
 import { flagField } from "./query.ts";
 import { type BodyEvents, bodyReader } from "./validate.ts";
 
@@ -33,11 +35,13 @@ export interface Form extends AsyncDisposable {
   readonly body: unknown;
 }
 
-/** Bytes for everything but the file: boundaries, headers of the parts, other fields. */
+/** Bytes for everything but the file and JSON: boundaries, headers of the parts, other fields. */
 const FRAME_BYTES = 64 * 1024;
 const LONGEST_FIELD = 1_000;
+/** Bytes of a field that is JSON. */
+const LONGEST_JSON = 128 * 1024;
 const LONGEST_NAME = 255;
-const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_FIELD, headerPairs: 20 };
+const MOST = { fields: 20, files: 1, parts: 21, headerPairs: 20 };
 const MIB = 1024 ** 2;
 
 /** Shape of the field that is a file. */
@@ -52,14 +56,23 @@ export function fileFieldOf(body: TSchema | undefined): string | undefined {
 
 function propertiesOf(body: TSchema | undefined) {
   const { properties = {} } = (body ?? {}) as {
-    properties?: Record<string, TSchema & { type?: string; format?: string }>;
+    properties?: Record<string, TSchema & { type?: string; format?: string; items?: { type?: string } }>;
   };
   return properties;
 }
 
+/** The fields of a type. @param ofItems the type of the items of an array */
+function namesOfType(shape: TSchema | undefined, wanted: string, ofItems?: string): ReadonlySet<string> {
+  const named = Object.entries(propertiesOf(shape)).filter(
+    ([, { type, items }]) => type === wanted && (ofItems === undefined || items?.type === ofItems),
+  );
+  return new Set(named.map(([name]) => name));
+}
+
 /** Largest size of the whole request, in bytes. */
-export function formLimit(fileLimit: number): number {
-  return fileLimit + FRAME_BYTES;
+export function formLimit(shape: TSchema | undefined, fileLimit: number): number {
+  const hasJson = namesOfType(shape, "array", "object").size > 0;
+  return fileLimit + FRAME_BYTES + (hasJson ? LONGEST_JSON : 0);
 }
 
 /**
@@ -75,9 +88,11 @@ export function formReader(
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
-  const namesOfType = (wanted: string) =>
-    new Set(Object.keys(texts).filter((name) => texts[name]?.type === wanted));
-  const [flags, lists] = [namesOfType("boolean"), namesOfType("array")];
+  const flags = namesOfType(shape, "boolean");
+  const lists = namesOfType(shape, "array", "string");
+  const listsOfObjects = namesOfType(shape, "array", "object");
+  const fieldSize = listsOfObjects.size > 0 ? LONGEST_JSON : LONGEST_FIELD;
+  const requestLimit = formLimit(shape, fileLimit);
   const folder = tempFolder(dataDir);
 
   /**
@@ -88,7 +103,7 @@ export function formReader(
     let file: UploadedFile | undefined;
     const values = new Map<string, unknown>();
     const unknown = new Set<string>();
-    for await (const part of request.parts({ limits: { ...MOST, fileSize: fileLimit } })) {
+    for await (const part of request.parts({ limits: { ...MOST, fieldSize, fileSize: fileLimit } })) {
       const { fieldname: name } = part;
       if (part.type === "file") {
         if (name !== field) throw invalid({ field, message: `Send the file in the field ${field}` });
@@ -99,6 +114,8 @@ export function formReader(
         // Only its name is checked.
         unknown.add(name);
         values.set(name, "");
+      } else if (listsOfObjects.has(name)) {
+        values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), ...objectsOf(name, part)]);
       } else {
         const text = textOf(name, part);
         if (lists.has(name)) values.set(name, [...((values.get(name) as string[] | undefined) ?? []), text]);
@@ -119,7 +136,7 @@ export function formReader(
   return async (request, events) => {
     const path = join(folder, newId());
     try {
-      requireForm(request, field, fileLimit);
+      requireForm(request, field, { fileLimit, requestLimit });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       meter(request);
       const body = await receive(request, path, events);
@@ -145,9 +162,13 @@ function meter(request: FastifyRequest): void {
 const flag = flagField(false, "");
 
 /** Checks the headers before the form is read. */
-function requireForm(request: FastifyRequest, field: string, fileLimit: number): void {
+function requireForm(
+  request: FastifyRequest,
+  field: string,
+  { fileLimit, requestLimit }: { readonly fileLimit: number; readonly requestLimit: number },
+): void {
   const { headers } = request;
-  if (Number(headers["content-length"] ?? 0) > formLimit(fileLimit)) throw tooLarge(fileLimit);
+  if (Number(headers["content-length"] ?? 0) > requestLimit) throw tooLarge(fileLimit);
   if (!request.isMultipart()) {
     throw new ApiError("VALIDATION_ERROR", `Send multipart/form-data with the file in the field ${field}`);
   }
@@ -164,7 +185,26 @@ async function save(part: MultipartFile, path: string, fileLimit: number): Promi
   return { path, name, bytes: part.file.bytesRead };
 }
 
-function textOf(field: string, part: { readonly value: unknown; readonly valueTruncated: boolean }): string {
+interface TextPart {
+  readonly value: unknown;
+  readonly valueTruncated: boolean;
+}
+
+/** The objects of a JSON field: of an array, or a single one. A part of the type application/json is parsed already. */
+function objectsOf(field: string, { value, valueTruncated }: TextPart): unknown[] {
+  if (valueTruncated)
+    throw invalid({ field, message: `${field} must have at most ${LONGEST_JSON / 1024} KB` });
+  // What the form's parser has parsed is checked like a body.
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  if (text.trim() === "") return [];
+  const given = parsedJson(field, text);
+  if (Array.isArray(given)) return given;
+  const isObject = typeof given === "object" && given !== null && Object.keys(given).length > 0;
+  if (!isObject) throw invalid({ field, message: `${field} must be an array` });
+  return [given];
+}
+
+function textOf(field: string, part: TextPart): string {
   const { value, valueTruncated } = part;
   if (typeof value !== "string") throw invalid({ field, message: `${field} must be plain text` });
   if (valueTruncated || value.length > LONGEST_FIELD) {
@@ -189,6 +229,7 @@ function refusalOf(fault: unknown): unknown {
 }
 
 const sentences = new Map([
+  ["FST_INVALID_JSON_FIELD_ERROR", "A part of the form with the type application/json is no JSON"],
   ["FST_FILES_LIMIT", "Send one file in a request"],
   ["FST_PARTS_LIMIT", "The form has too many parts"],
   ["FST_FIELDS_LIMIT", `The form may have at most ${MOST.fields} fields besides the file`],

@@ -35,6 +35,25 @@ const watch = endpoint({
       });
     }),
 });
+const gate = Promise.withResolvers<void>();
+let discarded = 0;
+const watchLate = endpoint({
+  id: "watchLate",
+  method: "GET",
+  path: "/watch-late",
+  summary: "Watch late",
+  needs: "authenticated",
+  answer: eventStreamShape("Events.", { thing: Type.Object({}) }),
+  handle: async () => {
+    await gate.promise;
+    return new EventStream(
+      (sink) => void sinks.push(sink),
+      () => {
+        discarded += 1;
+      },
+    );
+  },
+});
 const large = endpoint({
   id: "getLarge",
   method: "GET",
@@ -47,7 +66,7 @@ const large = endpoint({
 });
 
 const start = (options: Parameters<typeof startBareServer>[2] = {}) =>
-  startBareServer(database, [watch, large], options);
+  startBareServer(database, [watch, watchLate, large], options);
 const open = (api: BareServer) =>
   EventReader.open(`${api.url}/api/v1/watch`, { key: api.newKey(workspaceId) });
 
@@ -65,6 +84,17 @@ test("a quiet stream has a comment now and then", async () => {
   const api = await start({ patience: { heartbeatMs: 50 } });
   const reader = await open(api);
   await eventually("two comments", async () => reader.comments.length >= 2);
+  reader.close();
+});
+
+test("a stream that comes after its deadline is discarded, and one that comes in time is not", async () => {
+  const api = await start({ databaseMs: 200 });
+  const answer = await api.call("GET", "/watch-late", api.newKey(workspaceId));
+  expect([answer.status, discarded]).toEqual([503, 0]);
+  gate.resolve();
+  await eventually("the end of the late stream", async () => discarded === 1);
+  const reader = await EventReader.open(`${api.url}/api/v1/watch-late`, { key: api.newKey(workspaceId) });
+  expect([reader.response.status, sinks.length, discarded]).toEqual([200, 1, 1]);
   reader.close();
 });
 

@@ -26,12 +26,17 @@ export interface EventSink {
 /** @param lastEventId of the header Last-Event-ID: where a lost stream continues */
 type StartStream = (sink: EventSink, lastEventId: string | undefined) => void;
 
-/** Returned by the handler of an endpoint that answers a stream. `start` is called once, before the first event. */
+/**
+ * Returned by the handler of an endpoint that answers a stream. `start` is called once, before the first event; if the
+ * answer comes too late to be sent, `discard` is called instead, and gives back what the stream holds.
+ */
 export class EventStream {
   readonly start: StartStream;
+  readonly discard: () => void;
 
-  constructor(start: StartStream) {
+  constructor(start: StartStream, discard: () => void = () => {}) {
     this.start = start;
+    this.discard = discard;
   }
 }
 

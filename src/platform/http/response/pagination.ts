@@ -7,6 +7,12 @@ export const Pagination = Type.Object(
     limit: Type.Integer({ description: "Rows per page that was applied." }),
     total: Type.Integer({ description: "Rows on all pages." }),
     total_pages: Type.Integer({ description: "Number of pages; 0 if there are no rows." }),
+    total_is_exact: Type.Optional(
+      Type.Boolean({
+        description:
+          "False if there may be more rows than `total`, which is then the maximum up to which they were counted. Lists without it count all rows.",
+      }),
+    ),
     next_cursor: Type.Optional(
       Type.Unsafe<string | null>({
         anyOf: [{ type: "string" }, { type: "null" }],

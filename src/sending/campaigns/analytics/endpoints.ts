@@ -24,6 +24,7 @@ import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts"
 import { activitySeries } from "./activity-series.ts";
 import { activityTypes, describeActivity } from "./describe-activity.ts";
 import { findCampaignMessages } from "./list-campaign-messages.ts";
+import { requireLink } from "./require-link.ts";
 import { listEngagement, MOST_RECIPIENTS_READ, scanRecipients } from "./scan-recipients-store.ts";
 import {
   type ActivityRow,
@@ -237,6 +238,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaignState(db, workspaceId, params.id);
         const { status, email, opened, clicked, link, machine, domain } = query;
+        await requireLink(db, workspaceId, params.id, link);
         const filter = { status, email, opened, clicked, link, machine, domain };
         const given = Object.entries({ opened, clicked, link, machine, domain })
           .filter(([, value]) => value !== undefined)

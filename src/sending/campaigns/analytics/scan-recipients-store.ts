@@ -8,10 +8,7 @@ import { shows, storedAs } from "#messages/log-filter-store.ts";
 import type { MessageStatus } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "#platform/ids.ts";
-
-/** Greater than every id of version 7. */
-const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 
 /** A call reads this many recipients. */
 export const MOST_RECIPIENTS_READ = 10_000;
@@ -82,7 +79,7 @@ export async function scanRecipients(
       -- all campaigns' recipients, and pass over those of the others one by one.
       select subscriber_id, message_id, first_opened_at, first_clicked_at from campaign_recipients
       where (workspace_id, campaign_id, subscriber_id) >= (${workspaceId}, ${campaignId}, ${nilId})
-        and (workspace_id, campaign_id, subscriber_id) < (${workspaceId}, ${campaignId}, ${after ?? LAST_ID})
+        and (workspace_id, campaign_id, subscriber_id) < (${workspaceId}, ${campaignId}, ${after ?? lastId})
       order by workspace_id desc, campaign_id desc, subscriber_id desc limit ${MOST_RECIPIENTS_READ}
     ), stopped as materialized (
       select subscriber_id, message_id from (

@@ -211,6 +211,18 @@ export function findLinkActivity(
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and index = ${index}`);
 }
 
+export async function hasLink(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  index: number,
+): Promise<boolean> {
+  const link = await db.row(sql`
+    select from campaign_links
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and index = ${index}`);
+  return link !== undefined;
+}
+
 /** In their order in the mail. */
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`

@@ -2,7 +2,7 @@
 
 import type { Sql } from "sql-template-tag";
 import { listMailingLists } from "#audience/mailing-lists/store.ts";
-import { type Conditions, eachCondition } from "#audience/segments/conditions/conditions.ts";
+import { type Condition, type Conditions, eachRule } from "#audience/segments/conditions/conditions.ts";
 import { referencesIn } from "#audience/segments/conditions/load-and-bind.ts";
 import { listConditionsOf } from "#audience/segments/conditions/load-references-store.ts";
 import { membersOf, membersOfWorkspace } from "#audience/segments/members-as-relation.ts";
@@ -92,7 +92,7 @@ async function areThere(
 
 /** Whether the conditions have a rule about `status`. Without one they match active members only. */
 function nameStatus(conditions: Conditions): boolean {
-  return [...eachCondition(conditions)].some(([, { field }]) => field === "status");
+  return [...eachRule<Condition>(conditions)].some(([, { field }]) => field === "status");
 }
 
 /** Limits concurrent queries of a workspace, so that a burst does not take all database connections. */

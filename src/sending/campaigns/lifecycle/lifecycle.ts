@@ -10,6 +10,7 @@
  * and cancel, from scheduled, sending and paused, to cancelled.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
@@ -20,9 +21,9 @@ import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
-import type { Campaign, CampaignChange, NewCampaign } from "#sending/campaigns/campaign.ts";
+import type { Campaign, CampaignChange, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
 import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
-import { duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
+import { campaignFieldNames, duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import {
   type CampaignState,
@@ -148,13 +149,26 @@ export async function updateCampaign(
     const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
     if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
     if (current.status !== "draft") throw notADraft(current.status);
-    if (Object.values(body).every((value) => value === undefined)) break;
+    if (!changesSomething(body)) break;
     if (await change(deps, caller, current, body, clock.now())) break;
     if (attempt === MOST_CHANGES - 1) {
       throw new ApiError("CONFLICT", "Other requests keep changing the campaign: send this one again");
     }
   }
   return requireCampaign(db, workspaceId, id, without);
+}
+
+/**
+ * Unknown fields beside known ones are ignored, but a body of unknown ones alone is a mistake.
+ * @throws ApiError VALIDATION_ERROR
+ */
+function changesSomething(body: CampaignChange): boolean {
+  const given = Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.some((name) => (campaignFieldNames as readonly string[]).includes(name))) return true;
+  const [unknown] = given;
+  if (unknown === undefined) return false;
+  const message = `${unknown.slice(0, 100)} is no field of a campaign, and the body has no other`;
+  throw invalid({ field: unknown.slice(0, 100), message });
 }
 
 type ChangeRequest = EndpointRequest<{ id: string }, unknown, CampaignChange>;
@@ -172,10 +186,25 @@ async function change(
   const changed = { ...current, ...changes };
   return deps.db.transaction(async (tx) => {
     if (changesAudience) await requireAudience(tx, workspaceId, { body: whole, settings: changed }, now);
+    // The draft keeps its revision: its approval and the versions that other callers have read stay valid.
+    if (!differs(current, changes)) return true;
     const write = () => changeDraft(tx, workspaceId, current, changes, changesAudience ? changed : null, now);
     const isLarge = largeFields.some((name) => changes[name] !== undefined);
     return isLarge ? withinBytes(deps, tx, workspaceId, write) : write();
   });
+}
+
+/** Whether a field or the warnings get another value. A new estimate alone is no change of the draft. */
+function differs(current: Campaign, { attachments, ...changes }: Partial<CampaignSettings>): boolean {
+  // The current files were read without their content.
+  if (attachments !== undefined && attachments.length + current.attachments.length > 0) return true;
+  if (changes.warnings !== undefined && !isDeepStrictEqual(changes.warnings, current.warnings)) return true;
+  return campaignFieldNames.some(
+    (name) =>
+      name !== "attachments" &&
+      changes[name] !== undefined &&
+      !isDeepStrictEqual(changes[name], current[name]),
+  );
 }
 
 /** The fields whose bytes count as stored drafts. */

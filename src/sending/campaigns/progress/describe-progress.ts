@@ -1,12 +1,11 @@
 /** The progress of a campaign as answers and live events show it: counts that add up, the rate, and what limits it. */
-import { type Static, type TSchema, Type } from "typebox";
-import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
+import { type Static, Type } from "typebox";
+import { described, Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import { campaignStatuses } from "#sending/campaigns/campaign.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
 import { type ProgressRow, RATE_SECONDS } from "./store.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const described = <Shape extends TSchema>(shape: Shape, description: string) => ({ ...shape, description });
 
 const limitingCauses = [
   "scheduled",

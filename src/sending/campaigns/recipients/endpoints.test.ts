@@ -129,8 +129,16 @@ describe("an export of recipients", () => {
     expect(rows.map((row) => row[9])).toContain(mail?.messageId);
   });
 
-  test.each([[{ link: -1 }], [{ status: "lost" }], [{ domain: "" }]])("with %j is refused", async (body) => {
-    expect((await start(body)).status).toBe(400);
+  test.each([
+    [{ link: -1 }],
+    [{ link: 2 }],
+    [{ status: "lost" }],
+    [{ domain: "" }],
+    [{ has_opened: true }],
+    [{ subscriber: "x" }],
+  ])("with %j is refused, and the field is named", async (body) => {
+    const { status, body: answer } = await start(body);
+    expect([status, answer.details[0].field]).toEqual([400, Object.keys(body)[0]]);
   });
 
   test("of another workspace's campaign is refused", async () => {
@@ -161,7 +169,24 @@ describe("a segment of recipients", () => {
     expect(body.data.subscriber_count).toBe(people.length);
   });
 
-  test("selects who was not written to from another list, and no one once the campaign is deleted", async () => {
+  test.each([
+    ["status", "bounced"],
+    ["machine", true],
+    ["has_opened", true],
+  ])("with the filter %s, which it does not have, is refused and says which it has", async (field, value) => {
+    const { status, body } = await create({ [field]: value });
+    const message = `${field} is not supported here: a segment takes the filters opened, clicked, link, domain`;
+    expect([status, body.details]).toEqual([400, [{ field, message }]]);
+  });
+
+  test("by a link that the campaign does not have is refused, as in the list of recipients", async () => {
+    const path = `/campaigns/${campaign.campaignId}/messages?link=2`;
+    for (const { status, body } of [await create({ link: 2 }), await call("GET", path)]) {
+      expect([status, body.details?.[0].field]).toEqual([400, "link"]);
+    }
+  });
+
+  test("selects the people of another list who got no message, and no one after the campaign is deleted", async () => {
     const other = await sentCampaign(database, workspaceId, {
       base: service.url,
       people: 2,

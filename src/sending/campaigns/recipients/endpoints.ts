@@ -10,8 +10,9 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { omittable } from "#platform/shapes.ts";
+import { requireLink } from "#sending/campaigns/analytics/require-link.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
 import { findAudienceList } from "#sending/campaigns/store.ts";
@@ -53,8 +54,10 @@ const RecipientExport = Type.Object(
     ),
     ...engagement,
     format: omittable(Type.Enum(["csv"], { description: "The format of the file: `csv`." })),
+    label: JobLabel,
   },
-  { $id: "CampaignRecipientExport" },
+  // A misspelt filter would be ignored, and the export would have all recipients.
+  { $id: "CampaignRecipientExport", additionalProperties: false },
 );
 
 const CampaignSegment = Type.Object(
@@ -72,8 +75,10 @@ const CampaignSegment = Type.Object(
     ),
     ...engagement,
   },
-  { $id: "CampaignSegment" },
+  { $id: "CampaignSegment", additionalProperties: false },
 );
+
+const segmentFilters = `a segment takes the filters ${Object.keys(engagement).join(", ")}`;
 
 interface Dependencies extends StorageDeps {
   readonly db: Database;
@@ -99,15 +104,17 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       status: 202,
       message: "The export has started",
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId }, params, body }) {
-        await requireCampaignState(db, workspaceId, params.id);
-        const { format: _, ...given } = body;
+      async handle({ caller: { workspaceId, actor }, params, body }) {
+        const { name } = await requireCampaignState(db, workspaceId, params.id);
+        await requireLink(db, workspaceId, params.id, body.link);
+        const { format: _, label, ...given } = body;
         const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
         return db.transaction(async (tx) => {
           await requirePlace(tx, workspaceId, RECIPIENT_EXPORT_JOB, "exports of recipients");
           await requireBytes(deps, tx, workspaceId, 1);
           const input = { campaign_id: params.id, filter };
-          return startJob(tx, workspaceId, { type: RECIPIENT_EXPORT_JOB, needs, input });
+          const origin = { actor, label, resource: { kind: campaigns.name, id: params.id, name } };
+          return startJob(tx, workspaceId, { type: RECIPIENT_EXPORT_JOB, needs, input, origin });
         });
       },
     }),
@@ -121,6 +128,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
         "The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.",
       needs: need(segmentsResource, "write"),
       body: CampaignSegment,
+      advise: () => segmentFilters,
       answer: Segment,
       status: 201,
       message: "Segment created",
@@ -129,6 +137,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
         requirePermissions(caller, [permissionOf(need(campaigns, "read"))]);
         const { workspaceId } = caller;
         await requireCampaignState(db, workspaceId, params.id);
+        await requireLink(db, workspaceId, params.id, body.link);
         if (body.list_id != null) await requireKnownList(db, workspaceId, body.list_id);
         const listId = body.list_id ?? (await findAudienceList(db, workspaceId, params.id));
         if (listId === undefined) {

@@ -3,32 +3,32 @@
  * account that exists: an existing person signs in first, with password and factor.
  */
 import { describeAudit } from "#platform/audit/pending-event.ts";
-import type { Clock } from "#platform/clock.ts";
-import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import { type CookieJar, SESSION_COOKIE } from "#platform/http/auth/session-cookie.ts";
-import type { Client } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
-import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
-import { requireGoodPassword } from "#workspace/passwords/password-rules.ts";
-import { createUser } from "#workspace/people/create-user.ts";
+import { requireGoodPassword, requirePasswordLogin } from "#workspace/passwords/password-rules.ts";
+import { createUser, type NewUser } from "#workspace/people/create-user.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
-import { hashToken, openPersonSession } from "#workspace/people/open-session.ts";
+import { hashToken, type SessionRequest } from "#workspace/people/open-session.ts";
 import { findSession } from "#workspace/people/store.ts";
 import { findUserByEmail } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
+import { SignIn, type SignInDeps } from "#workspace/sign-in/sign-in.ts";
+import { team } from "#workspace/team/permission.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import type { InvitationMail } from "./invitation-mail.ts";
-import { findInvitationByToken, lockInvitation, type OpenInvitation, removeInvitation } from "./store.ts";
+import { requireInviterMayGrant } from "./inviter-authority.ts";
+import {
+  findInvitationByToken,
+  lockInvitationByToken,
+  type OpenInvitation,
+  removeInvitation,
+} from "./store.ts";
 
-export interface AcceptDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly passwords: PasswordHasher;
-  /** Clears the authenticator's cache of members. */
-  readonly forgetKeys: () => void;
+export interface AcceptDeps extends SignInDeps {
   /** Accepts a platform mail in the given transaction, or returns the limit that is reached. */
   readonly sendInvitation: (
     tx: Queryable,
@@ -50,16 +50,20 @@ interface Joining {
 
 /**
  * @throws ApiError NOT_FOUND when the invitation has ended; FORBIDDEN for people who are signed in with another address;
- * CONFLICT when the person has an account and is not signed in, or is a member already; VALIDATION_ERROR
+ * CONFLICT when the person has an account and is not signed in, or is a member already, or when the inviter may not give the
+ * role any more; VALIDATION_ERROR
  */
 export async function acceptInvitation(
-  { db, clock, passwords, forgetKeys }: AcceptDeps,
+  deps: AcceptDeps,
   { token, name, password }: AcceptedBy,
-  request: { readonly client: Client; readonly cookies: CookieJar },
+  request: SessionRequest,
 ): Promise<Joining> {
+  const { db, clock, forgetSessions } = deps;
   const now = clock.now();
   const found = await findInvitationByToken(db, token, now);
   if (found === undefined) throw endedInvitation();
+  // As in the events of the teammates who invite, so that one filter finds all events of an invitation.
+  describeAudit({ resource: { kind: team.name, id: found.id, name: found.email } });
   const person = await signedInPerson(db, request.cookies, now);
   if (person !== undefined && person.email !== found.email) {
     throw new ApiError(
@@ -67,35 +71,37 @@ export async function acceptInvitation(
       "The invitation is for another address: sign out, or sign in with the address that it was sent to",
     );
   }
-  const account =
-    person === undefined ? await newAccount(db, passwords, found.email, { name, password }) : undefined;
+  const account = person === undefined ? await newAccount(deps, found.email, { name, password }) : undefined;
   const joined = await db.transaction(async (tx) => {
     await lockTeam(tx, found.workspaceId);
     // Of two requests with one token, the second finds the invitation gone.
-    const invitation = await lockInvitation(tx, found.workspaceId, found.id);
-    if (invitation === undefined || (await findInvitationByToken(tx, token, now)) === undefined) {
-      throw endedInvitation();
-    }
-    const { workspaceId, role } = invitation;
-    await requireBelowRowLimitUnderLock(tx, workspaceId, teammateRoom);
-    const user = person ?? (await createUser(tx, { email: invitation.email, ...required(account) }, now));
-    const { builtInRole, roleId } = role;
-    if (!(await insertWorkspaceMember(tx, workspaceId, { userId: user.id, builtInRole, roleId }, now))) {
-      throw new ApiError("CONFLICT", "You are a member of this workspace already");
-    }
-    await removeInvitation(tx, workspaceId, invitation.id);
+    const invitation = await lockInvitationByToken(tx, found.workspaceId, token, now);
+    if (invitation === undefined) throw endedInvitation();
+    await requireInviterMayGrant(tx, invitation, now);
+    const created = person === undefined ? await createUser(tx, required(account), now) : undefined;
+    const user = person ?? required(created);
+    await join(tx, invitation, user.id, now);
+    if (created !== undefined) await new SignIn(deps).open(tx, created, request, false);
     describeAudit({
       actor: { kind: "person", id: user.id, name: user.name },
-      workspaceId,
-      resource: { id: invitation.id, name: invitation.email },
+      workspaceId: invitation.workspaceId,
+      resource: { kind: team.name, id: invitation.id, name: invitation.email },
     });
-    if (person === undefined) {
-      await openPersonSession(tx, { userId: user.id, hasSecondFactor: false }, request, now);
-    }
     return { user, invitation };
   });
-  forgetKeys();
+  forgetSessions();
   return joined;
+}
+
+/** The invitation becomes a membership. @throws ApiError BAD_REQUEST, CONFLICT */
+async function join(tx: Queryable, invitation: OpenInvitation, userId: string, now: Date): Promise<void> {
+  const { workspaceId, role } = invitation;
+  await requireBelowRowLimitUnderLock(tx, workspaceId, teammateRoom);
+  const { builtInRole, roleId } = role;
+  if (!(await insertWorkspaceMember(tx, workspaceId, { userId, builtInRole, roleId }, now))) {
+    throw new ApiError("CONFLICT", "You are a member of this workspace already");
+  }
+  await removeInvitation(tx, workspaceId, invitation.id);
 }
 
 /** The same answer for tokens that never existed, were used, revoked or replaced, or have expired. */
@@ -113,20 +119,20 @@ async function signedInPerson(db: Queryable, cookies: CookieJar, now: Date) {
 
 /** Hashes outside of the transaction, because it takes a while. @throws ApiError */
 async function newAccount(
-  db: Queryable,
-  passwords: PasswordHasher,
+  { db, hasher, hasPasswords }: SignInDeps,
   email: string,
   { name, password }: Pick<AcceptedBy, "name" | "password">,
-): Promise<{ readonly name: string; readonly passwordHash: string }> {
+): Promise<NewUser> {
   if ((await findUserByEmail(db, email)) !== undefined) {
     throw new ApiError("CONFLICT", `Sign in with ${email}, then accept the invitation`);
   }
+  requirePasswordLogin(hasPasswords, "sign in with single sign-on, then open the invitation again");
   if (name === undefined) throw invalid({ field: "name", message: "name is required for a new person" });
   if (password === undefined) {
     throw invalid({ field: "password", message: "password is required for a new person" });
   }
   requireGoodPassword(password, email);
-  return { name: readName(name), passwordHash: await passwords.hash(password) };
+  return { email, name: readName(name), passwordHash: await hasher.hash(password) };
 }
 
 function required<Value>(value: Value | undefined): Value {

@@ -1,24 +1,25 @@
 /** Invitations over HTTP: a teammate offers a role to an address, whose owner accepts it with the token of the mail. */
 import { type Static, Type } from "typebox";
-import { normalizeAddress } from "#mail/address.ts";
-import { parseOnlyAddress } from "#mail/mailbox.ts";
-import type { Queryable, Transaction } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, required } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
+import { refuseReached } from "#platform/limits/limit-errors.ts";
 import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { readPersonEmail } from "#workspace/people/create-user.ts";
+import { RoleField, roleValueOf } from "#workspace/people/granted-role.ts";
 import { newToken } from "#workspace/people/open-session.ts";
+import { inTeamTransaction } from "#workspace/team/change-team.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
-import { RoleField, roleValueOf } from "#workspace/team/granted-role.ts";
 import { team } from "#workspace/team/permission.ts";
 import { readRole } from "#workspace/team/roles/read-role.ts";
-import { isTeammate, lockTeam } from "#workspace/team/teammate-store.ts";
+import { isTeammate } from "#workspace/team/teammate-store.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { type AcceptDeps, acceptInvitation, endedInvitation } from "./accept-invitation.ts";
 import { INVITATION_DAYS, invitationMail } from "./invitation-mail.ts";
+import { inviterOf, requireInviterMayGrant } from "./inviter-authority.ts";
 import {
   findInvitationByToken,
   type Invitation,
@@ -36,7 +37,9 @@ const InvitationShape = Type.Object(
     email: Type.String({ description: "The address that is invited, in lower case." }),
     role: RoleField,
     role_name: Type.String({ description: "Name of the role." }),
-    invited_by: Type.String({ description: "Name of the person or API key that invited." }),
+    invited_by: Type.String({
+      description: "Name of the person or API key that invited, or sent the invitation again last.",
+    }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the person was invited first." }),
     sent_at: Type.Unsafe<Date>({
       ...Timestamp,
@@ -73,7 +76,9 @@ const InvitationPreview = Type.Object(
     workspace_name: Type.String({ description: "Name of the workspace." }),
     email: Type.String({ description: "The address that is invited." }),
     role_name: Type.String({ description: "Name of the role." }),
-    invited_by: Type.String({ description: "Name of the person or API key that invited." }),
+    invited_by: Type.String({
+      description: "Name of the person or API key that invited, or sent the invitation again last.",
+    }),
     expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the link stops working." }),
   },
   { $id: "InvitationPreview" },
@@ -110,22 +115,12 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
   const { db, clock } = deps;
   const now = () => clock.now();
 
-  function change<Result>(
-    workspaceId: WorkspaceId,
-    work: (tx: Transaction) => Promise<Result>,
-  ): Promise<Result> {
-    return db.transaction(async (tx) => {
-      await lockTeam(tx, workspaceId);
-      return work(tx);
-    });
-  }
-
-  const shown = ({ id, email, role, invitedByName, created_at, sent_at, expires_at }: Invitation) => ({
+  const shown = ({ id, email, role, inviter, created_at, sent_at, expires_at }: Invitation) => ({
     id,
     email,
     role: roleValueOf(role),
     role_name: role.name,
-    invited_by: invitedByName,
+    invited_by: inviter.name,
     created_at,
     sent_at,
     expires_at,
@@ -136,7 +131,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
     const workspace = required(await findWorkspace(tx, workspaceId), "Workspace");
     const link = `${deps.publicUrl()}/console/invitation#${token}`;
     const reached = await deps.sendInvitation(tx, workspaceId, invitationMail(email, workspace.name, link));
-    if (reached !== null) throw limitRefusal(reached.limit, now(), reached.ends);
+    refuseReached(reached, now());
   }
 
   return [
@@ -167,8 +162,8 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       errors: ["BAD_REQUEST", "CONFLICT"],
       handle({ caller, body }) {
         const { workspaceId, actor } = caller;
-        const email = readInvited(body.email);
-        return change(workspaceId, async (tx) => {
+        const email = readPersonEmail(body.email);
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const role = await readRole(tx, workspaceId, body.role);
           requireMayGrant(await lockAuthority(tx, caller, now()), role);
           if (await isTeammate(tx, workspaceId, email)) {
@@ -180,8 +175,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
             id: newId(),
             email,
             role,
-            invitedBy: actor.kind === "person" ? actor.id : null,
-            invitedByName: actor.name,
+            inviter: inviterOf(actor),
             created_at: now(),
             ...sentNow(now()),
           };
@@ -201,18 +195,19 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "POST",
       path: "/team/invitations/{id}/resend",
       summary: "Mail a new link; the old one stops working",
-      description: "The new link works for seven days from now.",
+      description:
+        "The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.",
       needs: need(team, "write"),
       confirmed: true,
       answer: InvitationShape,
       message: `Invitation sent again; its link works for ${INVITATION_DAYS} days`,
       handle({ caller, params }) {
         const { workspaceId } = caller;
-        return change(workspaceId, async (tx) => {
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
           requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
           const token = newToken();
-          const renewed = { ...invitation, ...sentNow(now()) };
+          const renewed = { ...invitation, inviter: inviterOf(caller.actor), ...sentNow(now()) };
           await updateInvitationToken(tx, workspaceId, renewed, token);
           await send(tx, workspaceId, invitation.email, token);
           return shown(renewed);
@@ -231,7 +226,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       message: "Invitation revoked",
       handle({ caller, params }) {
         const { workspaceId } = caller;
-        return change(workspaceId, async (tx) => {
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
           requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
           await removeInvitation(tx, workspaceId, invitation.id);
@@ -251,16 +246,17 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       body: Type.Object({ token: TokenField }, { $id: "InvitationToken" }),
       answer: InvitationPreview,
       message: "Invitation",
-      errors: ["NOT_FOUND"],
+      errors: ["NOT_FOUND", "CONFLICT"],
       async handle({ body }) {
         const invitation = await findInvitationByToken(db, body.token, now());
         if (invitation === undefined) throw endedInvitation();
-        const { workspaceName, email, role, invitedByName, expires_at } = invitation;
+        await requireInviterMayGrant(db, invitation, now());
+        const { workspaceName, email, role, inviter, expires_at } = invitation;
         return {
           workspace_name: workspaceName,
           email,
           role_name: role.name,
-          invited_by: invitedByName,
+          invited_by: inviter.name,
           expires_at,
         };
       },
@@ -272,12 +268,12 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       summary:
         "Join a workspace: signed in with the invited address, or as a new person with name and password",
       description:
-        "A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.",
+        "A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once. 409 if the person is a member already, has an account and is not signed in, or if the inviter may not give the role any more.",
       needs: "public",
       body: Acceptance,
       answer: Joined,
       message: "You are a member of the workspace",
-      errors: ["UNAUTHORIZED", "NOT_FOUND", "CONFLICT", "BAD_REQUEST"],
+      errors: ["NOT_FOUND", "CONFLICT", "BAD_REQUEST"],
       async handle({ body, cookies, client }) {
         const { user, invitation } = await acceptInvitation(deps, body, { cookies, client });
         const { workspaceId, workspaceName, role } = invitation;
@@ -291,13 +287,6 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       },
     }),
   ];
-}
-
-/** @throws ApiError VALIDATION_ERROR */
-function readInvited(given: string): string {
-  const parsed = parseOnlyAddress(given);
-  if (!parsed.ok) throw invalid({ field: "email", message: `email: ${parsed.message}` });
-  return normalizeAddress(parsed.address);
 }
 
 function sentNow(now: Date) {

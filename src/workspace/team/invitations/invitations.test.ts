@@ -1,7 +1,8 @@
 import sql from "sql-template-tag";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { DAY_MS } from "#platform/time-units.ts";
 import { apiCaller, statusesOf } from "#test/support/api-caller.ts";
+import type { SignedInPerson } from "#test/support/people.ts";
 import { startService } from "#test/support/service.ts";
 
 const service = await startService();
@@ -54,6 +55,9 @@ test("a new person accepts with name and password, is signed in, and has the rol
   const { body } = await service.call("GET", "/team");
   expect(body.data).toContainEqual(expect.objectContaining({ email, name: "Grace Hopper", role: "support" }));
   expect((await accept({ token, ...newPerson })).status).toBe(404);
+  const query = `resource=team&resource_id=${invited.body.data.id}`;
+  const events: { operation: string }[] = (await service.call("GET", `/audit-events?${query}`)).body.data;
+  expect(events.map(({ operation }) => operation)).toEqual(["acceptInvitation", "inviteTeammate"]);
 });
 
 test("the stored invitation does not have its token", async () => {
@@ -156,6 +160,78 @@ test("invitations of a person who is removed or gets another role do not work", 
     await service.call(act, `/team/${lead.userId}`, act === "PATCH" ? { role: "support" } : undefined);
     expect((await accept({ token, ...newPerson })).status).toBe(404);
   }
+});
+
+describe("an invitation whose inviter may not give the role any more", () => {
+  const supporting = ["reports:read", "subscribers:read", "suppression_lists:*", "message_content:read"];
+  const refused = async (token: string) => {
+    const answers = [
+      await visitor("POST", "/invitations/preview", { token }, { key: null }),
+      await accept({ token, ...newPerson }),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.code]).toEqual([409, "CONFLICT"]);
+      expect(body.error).toMatch(
+        /may not give this role any more: ask a teammate to send the invitation again$/,
+      );
+    }
+  };
+  async function invitedBy(lead: SignedInPerson) {
+    const email = newAddress();
+    const { status, body } = await lead.call("POST", "/team/invitations", { email, role: "support" });
+    expect(status).toBe(201);
+    return { email, id: body.data.id, token: await tokenOf(email) };
+  }
+
+  test("is refused when the role of a person was narrowed, until another teammate sends it again", async () => {
+    const lead = await service.newPerson(["team:*", ...supporting]);
+    const { email, id, token } = await invitedBy(lead);
+    const { body } = await service.call("GET", `/team/${lead.userId}`);
+    await service.call("PATCH", `/roles/${body.data.role}`, { permissions: ["team:*", "reports:read"] });
+    await refused(token);
+    expect(await database.rows(sql`select from users where email = ${email}`)).toEqual([]);
+    const again = await service.call("POST", `/team/invitations/${id}/resend`);
+    expect([again.status, again.body.data.invited_by]).toEqual([200, "First key"]);
+    expect((await accept({ token: await tokenOf(email), ...newPerson })).status).toBe(200);
+  });
+
+  test("is refused when the person may not invite any more, or is disabled", async () => {
+    const lead = await service.newPerson(["team:*", ...supporting]);
+    const { token } = await invitedBy(lead);
+    const { body } = await service.call("GET", `/team/${lead.userId}`);
+    await service.call("PATCH", `/roles/${body.data.role}`, { permissions: ["team:read", ...supporting] });
+    await refused(token);
+    const other = await service.newPerson(["team:*", ...supporting]);
+    const theirs = await invitedBy(other);
+    await database.run(sql`update users set disabled_at = now() where id = ${other.userId}`);
+    await refused(theirs.token);
+    await database.run(sql`update users set disabled_at = null where id = ${other.userId}`);
+    expect((await accept({ token: theirs.token, ...newPerson })).status).toBe(200);
+  });
+
+  test("is refused when the key was deactivated, narrowed, has expired or is deleted", async () => {
+    for (const end of [
+      (id: string) => service.call("DELETE", `/api-keys/${id}`),
+      (id: string) => service.call("PUT", `/api-keys/${id}`, { name: "K", permissions: ["team:*"] }),
+      (id: string) => service.call("DELETE", `/api-keys/${id}/permanent`),
+      async (id: string) => {
+        await database.run(sql`update api_keys set expires_at = ${service.clock.now()} where id = ${id}`);
+        return { status: 200 };
+      },
+    ]) {
+      const made = await service.call("POST", "/api-keys", {
+        name: "Inviting key",
+        permissions: ["team:*", ...supporting],
+      });
+      const call = apiCaller(() => service.url, made.body.data.key);
+      const email = newAddress();
+      expect((await call("POST", "/team/invitations", { email, role: "support" })).status).toBe(201);
+      const token = await tokenOf(email);
+      expect((await visitor("POST", "/invitations/preview", { token }, { key: null })).status).toBe(200);
+      expect((await end(made.body.data.id)).status).toBe(200);
+      await refused(token);
+    }
+  });
 });
 
 test("an address is invited once at a time, and not when it is a teammate's", async () => {

@@ -3,8 +3,8 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { type GrantedRole, grantedRoleOf, type RoleColumns } from "#workspace/people/granted-role.ts";
 import { hashToken } from "#workspace/people/open-session.ts";
-import { type GrantedRole, grantedRoleOf, type RoleColumns } from "#workspace/team/granted-role.ts";
 
 /** A page lists all invitations at once. */
 export const invitationRoom: WorkspaceRowLimit = {
@@ -14,14 +14,20 @@ export const invitationRoom: WorkspaceRowLimit = {
   way: "revoke one first",
 };
 
+/** A person or an API key. Neither id is known of invitations from before migration 0082 that a key sent. */
+export interface Inviter {
+  readonly userId: string | null;
+  readonly keyId: string | null;
+  readonly name: string;
+}
+
 export interface Invitation {
   readonly id: string;
   /** Normalised. */
   readonly email: string;
   readonly role: GrantedRole;
-  /** The user who invited; null: an API key. */
-  readonly invitedBy: string | null;
-  readonly invitedByName: string;
+  /** Who invited, or has sent the invitation again last. */
+  readonly inviter: Inviter;
   readonly created_at: Date;
   readonly sent_at: Date;
   readonly expires_at: Date;
@@ -33,18 +39,34 @@ export interface OpenInvitation extends Invitation {
   readonly workspaceName: string;
 }
 
-type Selected = Omit<OpenInvitation, "role"> & RoleColumns;
+type Selected = Omit<OpenInvitation, "role" | "inviter"> & RoleColumns & InviterColumns;
+
+interface InviterColumns {
+  readonly invitedBy: string | null;
+  readonly invitedByKey: string | null;
+  readonly invitedByName: string;
+}
 
 const selected = sql`
   select i.workspace_id as "workspaceId", w.name as "workspaceName", i.id, i.email, i.invited_by as "invitedBy",
-    i.invited_by_name as "invitedByName", i.created_at, i.sent_at, i.expires_at, i.built_in_role as "builtInRole",
+    i.invited_by_key as "invitedByKey", i.invited_by_name as "invitedByName", i.created_at, i.sent_at, i.expires_at, i.built_in_role as "builtInRole",
     i.role_id as "roleId", r.name as "ownRoleName", r.permissions as "ownRolePermissions"
   from invitations i join workspaces w on w.id = i.workspace_id
   left join roles r on r.workspace_id = i.workspace_id and r.id = i.role_id`;
 
-const invitationOf = ({ ownRoleName, ownRolePermissions, builtInRole, roleId, ...row }: Selected) => ({
+const invitationOf = ({
+  ownRoleName,
+  ownRolePermissions,
+  builtInRole,
+  roleId,
+  invitedBy,
+  invitedByKey,
+  invitedByName,
+  ...row
+}: Selected): OpenInvitation => ({
   ...row,
   role: grantedRoleOf({ ownRoleName, ownRolePermissions, builtInRole, roleId }),
+  inviter: { userId: invitedBy, keyId: invitedByKey, name: invitedByName },
 });
 
 /** Newest first. */
@@ -72,6 +94,20 @@ export async function findInvitationByToken(
   return first(db, sql`i.token_hash = ${hashToken(token)} and i.expires_at > ${now}`);
 }
 
+/** Locks the invitation of a token until the transaction ends. Undefined when it has ended. */
+export async function lockInvitationByToken(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  token: string,
+  now: Date,
+): Promise<OpenInvitation | undefined> {
+  return first(
+    tx,
+    sql`i.workspace_id = ${workspaceId} and i.token_hash = ${hashToken(token)} and i.expires_at > ${now}
+      for update of i`,
+  );
+}
+
 async function first(db: Queryable, condition: Sql): Promise<OpenInvitation | undefined> {
   const row = await db.row<Selected>(sql`${selected} where ${condition}`);
   return row && invitationOf(row);
@@ -81,30 +117,31 @@ async function first(db: Queryable, condition: Sql): Promise<OpenInvitation | un
 export async function insertInvitation(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, email, role, invitedBy, invitedByName, created_at, sent_at, expires_at }: Invitation,
+  { id, email, role, inviter, created_at, sent_at, expires_at }: Invitation,
   token: string,
 ): Promise<boolean> {
   await tx.run(sql`
     delete from invitations
     where workspace_id = ${workspaceId} and email = ${email} and expires_at <= ${created_at}`);
   const made = await tx.run(sql`
-    insert into invitations (workspace_id, id, email, built_in_role, role_id, token_hash, invited_by, invited_by_name,
-      created_at, sent_at, expires_at)
-    values (${workspaceId}, ${id}, ${email}, ${role.builtInRole}, ${role.roleId}, ${hashToken(token)}, ${invitedBy},
-      ${invitedByName}, ${created_at}, ${sent_at}, ${expires_at})
+    insert into invitations (workspace_id, id, email, built_in_role, role_id, token_hash, invited_by, invited_by_key,
+      invited_by_name, created_at, sent_at, expires_at)
+    values (${workspaceId}, ${id}, ${email}, ${role.builtInRole}, ${role.roleId}, ${hashToken(token)}, ${inviter.userId},
+      ${inviter.keyId}, ${inviter.name}, ${created_at}, ${sent_at}, ${expires_at})
     on conflict (workspace_id, email) do nothing`);
   return made === 1;
 }
 
-/** The old token stops working. */
+/** The old token stops working. The sender answers for the role from now on. */
 export async function updateInvitationToken(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, sent_at, expires_at }: Pick<Invitation, "id" | "sent_at" | "expires_at">,
+  { id, inviter, sent_at, expires_at }: Pick<Invitation, "id" | "inviter" | "sent_at" | "expires_at">,
   token: string,
 ): Promise<void> {
   await tx.run(sql`
-    update invitations set token_hash = ${hashToken(token)}, sent_at = ${sent_at}, expires_at = ${expires_at}
+    update invitations set token_hash = ${hashToken(token)}, sent_at = ${sent_at}, expires_at = ${expires_at},
+      invited_by = ${inviter.userId}, invited_by_key = ${inviter.keyId}, invited_by_name = ${inviter.name}
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 

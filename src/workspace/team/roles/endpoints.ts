@@ -1,11 +1,10 @@
 /** Roles over HTTP: the built-in ones, and those that a workspace makes of permissions. */
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
-import { type Database, isDuplicate, type Transaction } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { newId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import {
   catalogueOf,
@@ -14,14 +13,15 @@ import {
 } from "#workspace/api-keys/permission-catalogue.ts";
 import { builtInRoles } from "#workspace/people/built-in-roles.ts";
 import { readName } from "#workspace/read-display-name.ts";
+import { changeTeam, type TeamChangeDeps } from "#workspace/team/change-team.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { rolesResource } from "#workspace/team/permission.ts";
-import { lockTeam } from "#workspace/team/teammate-store.ts";
 import { grantedRoleOfOwn } from "./read-role.ts";
 import { NewRole, permissionsInWords, RoleChanges, RoleShape } from "./role.ts";
 import {
   countHolders,
   findOwnRole,
+  hasRoleNamed,
   insertRole,
   listOwnRoles,
   lockOwnRole,
@@ -32,30 +32,15 @@ import {
   usesOfRole,
 } from "./store.ts";
 
-interface RoleDeps {
-  readonly db: Database;
+interface RoleDeps extends TeamChangeDeps {
   readonly clock: Clock;
   /** All endpoints of the API, from which the catalogue is derived. */
   readonly endpoints: () => readonly Endpoint[];
-  /** Clears the authenticator's cache of members. */
-  readonly forgetKeys: () => void;
 }
 
-export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): Endpoint[] {
+export function roleEndpoints(deps: RoleDeps): Endpoint[] {
+  const { db, clock, endpoints } = deps;
   const catalogue = () => catalogueOf(endpoints());
-
-  /** Commits, then clears this process's cache of members; other processes follow within two seconds. */
-  async function change<Result>(
-    workspaceId: WorkspaceId,
-    work: (tx: Transaction) => Promise<Result>,
-  ): Promise<Result> {
-    const result = await db.transaction(async (tx) => {
-      await lockTeam(tx, workspaceId);
-      return work(tx);
-    });
-    forgetKeys();
-    return result;
-  }
 
   return [
     endpoint({
@@ -107,7 +92,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       path: "/roles",
       summary: "Make a role of permissions that you hold",
       description:
-        "A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.",
+        "A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       body: NewRole,
@@ -124,13 +109,14 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           permissions: readPermissions(body.permissions, known),
           created_at: clock.now(),
         };
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role));
           await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
+          if (await hasRoleNamed(tx, caller.workspaceId, role)) throw sameName();
           await insertRole(tx, caller.workspaceId, role);
           return shownRole(role, known, 0);
-        }).catch(refuseSameName);
+        });
       },
     }),
     endpoint({
@@ -153,15 +139,17 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           ...(body.description !== undefined && { description: body.description.trim() }),
           ...(body.permissions !== undefined && { permissions: readPermissions(body.permissions, known) }),
         };
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const changed = { ...role, ...changes };
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role), grantedRoleOfOwn(changed));
+          if (changed.name !== role.name && (await hasRoleNamed(tx, caller.workspaceId, changed)))
+            throw sameName();
           await updateOwnRole(tx, caller.workspaceId, changed);
           const { members } = await usesOfRole(tx, caller.workspaceId, role.id);
           return shownRole(changed, known, members);
-        }).catch(refuseSameName);
+        });
       },
     }),
     endpoint({
@@ -169,14 +157,15 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "DELETE",
       path: "/roles/{id}",
       summary: "Delete a role that no teammate holds",
-      description: "409 while a teammate or an invitation has the role: give them another one first.",
+      description:
+        "409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       answer: Deleted,
       message: "Role deleted",
       errors: ["CONFLICT"],
       handle({ caller, params }) {
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role));
@@ -184,7 +173,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           if (members + invitations > 0) {
             throw new ApiError(
               "CONFLICT",
-              `The role is held by ${members} teammates and ${invitations} invitations: give them another role first`,
+              `The role is held by ${members} teammates and ${invitations} invitations: give the teammates another role and revoke the invitations first`,
             );
           }
           await removeRole(tx, caller.workspaceId, role.id);
@@ -216,8 +205,4 @@ function readRoleName(given: string): string {
 
 function sameName(): ApiError {
   return new ApiError("CONFLICT", "There is a role with this name already");
-}
-
-function refuseSameName(fault: unknown): never {
-  throw isDuplicate(fault) ? sameName() : fault;
 }

@@ -3,11 +3,11 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { isUuid, type WorkspaceId } from "#platform/ids.ts";
 import { builtInRoleKeys, builtInRoles } from "#workspace/people/built-in-roles.ts";
-import type { GrantedRole } from "#workspace/team/granted-role.ts";
+import { type GrantedRole, grantedRoleOf } from "#workspace/people/granted-role.ts";
 import { lockOwnRole, type OwnRole } from "./store.ts";
 
 export function grantedRoleOfOwn({ id, name, permissions }: OwnRole): GrantedRole {
-  return { builtInRole: null, roleId: id, name, permissions };
+  return grantedRoleOf({ builtInRole: null, roleId: id, ownRoleName: name, ownRolePermissions: permissions });
 }
 
 /**
@@ -16,9 +16,8 @@ export function grantedRoleOfOwn({ id, name, permissions }: OwnRole): GrantedRol
  * @throws ApiError VALIDATION_ERROR
  */
 export async function readRole(tx: Queryable, workspaceId: WorkspaceId, given: string): Promise<GrantedRole> {
-  const builtIn = builtInRoles.get(given);
-  if (builtIn !== undefined) {
-    return { builtInRole: builtIn.key, roleId: null, name: builtIn.name, permissions: builtIn.permissions };
+  if (builtInRoles.has(given)) {
+    return grantedRoleOf({ builtInRole: given, roleId: null, ownRoleName: null, ownRolePermissions: null });
   }
   const own = isUuid(given) ? await lockOwnRole(tx, workspaceId, given.toLowerCase()) : undefined;
   if (own !== undefined) return grantedRoleOfOwn(own);

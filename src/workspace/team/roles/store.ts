@@ -42,6 +42,17 @@ export function lockOwnRole(
     select ${columns} from roles where workspace_id = ${workspaceId} and id = ${id} for update`);
 }
 
+/** Whether another role has the name, without regard to case. */
+export async function hasRoleNamed(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { id, name }: Pick<OwnRole, "id" | "name">,
+): Promise<boolean> {
+  const row = await tx.row(sql`
+    select from roles where workspace_id = ${workspaceId} and lower(name) = lower(${name}) and id <> ${id} limit 1`);
+  return row !== undefined;
+}
+
 export async function insertRole(tx: Queryable, workspaceId: WorkspaceId, role: OwnRole): Promise<void> {
   await tx.run(sql`
     insert into roles (workspace_id, ${columns})
@@ -69,7 +80,7 @@ export async function countHolders(
   return new Map(rows.map(({ role, holders }) => [role, holders]));
 }
 
-/** Members and open invitations with the role. */
+/** Members and invitations with the role. Invitations that have expired count: they can be sent again. */
 export async function usesOfRole(
   tx: Queryable,
   workspaceId: WorkspaceId,

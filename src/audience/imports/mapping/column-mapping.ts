@@ -9,6 +9,7 @@ import {
   otherNames,
   ownNames,
 } from "#audience/files/known-column-names.ts";
+import type { OptOutColumn } from "#audience/imports/opt-outs/find-columns.ts";
 import { columnKey } from "#platform/csv/find-column.ts";
 import { ApiError } from "#platform/errors.ts";
 
@@ -21,6 +22,9 @@ export interface Column {
   readonly header: string;
 }
 
+/** What the header says by itself: the column of addresses may be missing. */
+export type FoundColumns = Omit<Columns, "email"> & { readonly email: Column | undefined };
+
 export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | undefined } & {
   readonly email: Column;
   /** Number of cells in the header. */
@@ -28,7 +32,11 @@ export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | und
   /** The headers as they may be shown. */
   readonly headers: readonly string[];
   readonly custom: readonly (Column & { readonly field: CustomField })[];
-  /** Columns that are unknown, or that repeat a known one. */
+  /** Columns of which the sender says that they tell who gets no mail; more are found by their names. */
+  readonly optOuts: readonly OptOutColumn[];
+  /** Columns that the sender's mapping leaves out, even if they say who gets no mail. */
+  readonly ignored: readonly Column[];
+  /** Columns that are unknown, that repeat a known one, or that the sender does not want. */
   readonly skipped: readonly Column[];
   /** Columns without a header. They are skipped; reported only if they hold values. */
   readonly unnamed: readonly Column[];
@@ -53,6 +61,17 @@ export function readColumns(
   rows: readonly (readonly string[])[] = [],
 ): Columns {
   if (header.some(isAddress)) throw noAddresses(header);
+  const { email, ...found } = findColumns(header, fields, rows);
+  if (email === undefined) throw noAddresses(header);
+  return { ...found, email };
+}
+
+/** Like `readColumns`, but also for a header without a column of addresses, and for blank names (no header). */
+export function findColumns(
+  header: readonly string[],
+  fields: readonly CustomField[],
+  rows: readonly (readonly string[])[],
+): FoundColumns {
   const warnings: string[] = [];
   const taken = new Set<number>();
   const take = (is: (text: string) => boolean): Column | undefined => {
@@ -66,7 +85,7 @@ export function readColumns(
   const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(headerKeys.get(text) ?? ""));
   const takePlace = (place: number | undefined) => {
     if (place === undefined) return undefined;
-    const column = { place, header: shown(header[place] ?? "") || `column ${place + 1}` };
+    const column = columnAt(header, place);
     taken.add(place);
     warnings.push(`No column is named Email: the column "${column.header}" was taken, which holds addresses`);
     return column;
@@ -76,7 +95,6 @@ export function readColumns(
     takeNamed(otherNames.email) ??
     takeNamed(localNames.email) ??
     takePlace(placeOfAddresses(header, rows));
-  if (email === undefined) throw noAddresses(header);
   const own = {
     first_name: takeNamed(ownNames.first_name),
     last_name: takeNamed(ownNames.last_name),
@@ -112,30 +130,72 @@ export function readColumns(
     const column = columns.get(field);
     return column === undefined ? [] : [{ ...column, field }];
   });
+  return {
+    ...named,
+    email,
+    optOuts: [],
+    ignored: [],
+    ...restOf(header, (place) => taken.has(place)),
+    custom,
+    warnings,
+  };
+}
+
+/** The parts of `Columns` that follow from the columns that are taken. */
+export function restOf(
+  header: readonly string[],
+  isTaken: (place: number) => boolean,
+): Pick<Columns, "width" | "headers" | "skipped" | "unnamed"> {
   const left = header
     .map((text, place) => ({ place, header: shown(text) }))
-    .filter(({ place }) => !taken.has(place));
+    .filter(({ place }) => !isTaken(place));
   const skipped = left.filter(({ header }) => header !== "").slice(0, MOST_SKIPPED);
   const unnamed = left
     .filter(({ header }) => header === "")
     .slice(0, MOST_SKIPPED)
-    .map(({ place }) => ({ place, header: `column ${place + 1}` }));
-  const headers = header.map(shown);
-  return { ...named, email, width: header.length, headers, custom, skipped, unnamed, warnings };
+    .map(({ place }) => columnAt(header, place));
+  return { width: header.length, headers: header.map(shown), skipped, unnamed };
+}
+
+export function columnAt(header: readonly string[], place: number): Column {
+  return { place, header: shown(header[place] ?? "") || `column ${place + 1}` };
+}
+
+/** The first free column that is called Status, by us or by other programs. */
+export function statusColumn(
+  header: readonly string[],
+  isTaken: (place: number) => boolean,
+): Column | undefined {
+  const placeOf = (keys: ReadonlySet<string>) =>
+    header.findIndex((text, place) => !isTaken(place) && keys.has(headerKey(text)));
+  const own = placeOf(ownNames.status);
+  const place = own < 0 ? placeOf(otherNames.status) : own;
+  return place < 0 ? undefined : columnAt(header, place);
 }
 
 /** The header may be among this many first rows: programs write titles and dates above it. */
 const MOST_ABOVE = 10;
 
-/** The index of the header row. A row that holds an address belongs to a person, and so do all rows after it. */
-export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
+/**
+ * The index of the header row. A row that holds an address belongs to a person, and so do all rows after it.
+ * @param isHeader whether a row can be the header, by its names
+ */
+export function headerAmong(
+  rows: readonly { readonly cells: readonly string[] }[],
+  isHeader: (cells: readonly string[]) => boolean = (cells) => cells.some(isAddressName),
+): number {
   const first = rows.slice(0, MOST_ABOVE);
-  const people = first.findIndex(({ cells }) => cells.some(isAddress));
+  const people = first.findIndex(({ cells }) => hasAddress(cells));
   const above = people < 0 ? first : first.slice(0, people);
   return Math.max(
     0,
-    above.findIndex(({ cells }) => cells.some(isAddressName)),
+    above.findIndex(({ cells }) => isHeader(cells)),
   );
+}
+
+/** Whether a row belongs to a person. */
+export function hasAddress(cells: readonly string[]): boolean {
+  return cells.some(isAddress);
 }
 
 /** Whether a cell looks like an address; runs in linear time, because the file may hold anything. */
@@ -167,15 +227,24 @@ function placeOfAddresses(
 }
 
 function noAddresses(header: readonly string[]): ApiError {
+  if (header.every((name) => name === "")) {
+    return new ApiError(
+      "BAD_REQUEST",
+      "No single column holds addresses: name the column of the addresses, and others, by position in mapping",
+    );
+  }
   const names = header.slice(0, MOST_SHOWN).map(shown).join(", ");
   const advice = header.some(isAddress)
-    ? ". It holds an address: put a row with the names of the columns above it, such as Email,First,Last"
-    : "";
+    ? ". It holds an address: put a row with the names of the columns above it, such as Email,First,Last, or send has_header=false"
+    : ". Give the column of the addresses that name, or name it in mapping";
   return new ApiError("BAD_REQUEST", `The first row has no column named Email; it has: ${names}${advice}`);
 }
 
-/** The column of an export with the subscription date is never a custom field. */
-const isFree = (text: string) => text.trim() !== SUBSCRIBED_AT;
+/** Neither the subscription date of an export nor the reasons beside refused rows are a custom field. */
+const isFree = (text: string) => text.trim() !== SUBSCRIBED_AT && text.trim() !== REASONS;
+
+/** The last column of the file with refused rows: why each of them was refused. */
+export const REASONS = "Import error";
 
 const MOST_SHOWN = 20;
 const LONGEST_SHOWN = 100;

@@ -1,6 +1,6 @@
 /** A role as a member or an invitation holds it: a built-in one, or one that the workspace has made. */
 import { Type } from "typebox";
-import { builtInRoleKeys, builtInRoles } from "#workspace/people/built-in-roles.ts";
+import { builtInRoleKeys, builtInRoles } from "./built-in-roles.ts";
 
 /** The columns of a membership or an invitation that name a role; exactly one is set. */
 export interface RoleReference {
@@ -26,19 +26,19 @@ export interface RoleColumns extends RoleReference {
 }
 
 /** A built-in role that this version does not know gives no permission. */
-export function grantedRoleOf({
+export function permissionsOfRole({
   builtInRole,
-  roleId,
-  ownRoleName,
   ownRolePermissions,
-}: RoleColumns): GrantedRole {
+}: Pick<RoleColumns, "builtInRole" | "ownRolePermissions">): readonly string[] {
+  return builtInRole === null
+    ? (ownRolePermissions ?? [])
+    : (builtInRoles.get(builtInRole)?.permissions ?? []);
+}
+
+export function grantedRoleOf({ builtInRole, roleId, ownRoleName, ...own }: RoleColumns): GrantedRole {
   const builtIn = builtInRole === null ? undefined : builtInRoles.get(builtInRole);
-  return {
-    builtInRole,
-    roleId,
-    name: builtIn?.name ?? ownRoleName ?? builtInRole ?? "",
-    permissions: builtIn?.permissions ?? ownRolePermissions ?? [],
-  };
+  const name = builtIn?.name ?? ownRoleName ?? builtInRole ?? "";
+  return { builtInRole, roleId, name, permissions: permissionsOfRole({ builtInRole, ...own }) };
 }
 
 /** The value of `role` in requests and answers. */

@@ -13,6 +13,8 @@ function read(header: string, fields: readonly CustomField[] = []) {
     unnamed: __,
     skipped,
     warnings: ____,
+    optOuts: _____,
+    ignored: ______,
     ...known
   } = readColumns(header.split(","), fields);
   const named = Object.entries(known).flatMap(([name, column]) => (column ? [[name, column.header]] : []));
