@@ -9,34 +9,57 @@ import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
 
 const openapi = new URL("../openapi.json", import.meta.url);
-const OPERATION = "operation:";
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly description: string;
-  readonly schema: Readonly<Record<string, unknown>>;
+interface Operation {
+  readonly operationId: string;
+  readonly "x-permission"?: string | null;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description: string;
+    readonly schema: Readonly<Record<string, unknown>>;
+  }[];
 }
 
-/** `import parameters from "operation:listMessages"`: the query parameters of an operation, as the contract lists them. */
-function operationParameters(): Plugin {
+interface Contract {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+/** Modules with facts of the contract; console/src/contract.d.ts says what each has. */
+function contractModules(): Plugin {
+  const isOurs = (id: string) => /^(operation:|schema:|operation-permissions$)/.test(id);
   return {
-    name: "operation-parameters",
-    resolveId: (id) => (id.startsWith(OPERATION) ? `\0${id}` : undefined),
+    name: "contract-modules",
+    resolveId: (id) => (isOurs(id) ? `\0${id}` : undefined),
     load(id) {
-      if (!id.startsWith(`\0${OPERATION}`)) return undefined;
-      const operationId = id.slice(OPERATION.length + 1);
-      const { paths } = JSON.parse(readFileSync(openapi, "utf8")) as {
-        paths: Record<string, Record<string, { operationId?: string; parameters?: Parameter[] }>>;
-      };
-      const operation = Object.values(paths)
-        .flatMap((methods) => Object.values(methods))
-        .find((one) => one.operationId === operationId);
-      if (operation === undefined) throw new Error(`openapi.json has no operation ${operationId}`);
-      const query = (operation.parameters ?? []).filter((one) => one.in === "query");
-      return `export default ${JSON.stringify(query.map(({ name, description, schema }) => ({ name, description, ...schema })))}`;
+      if (!id.startsWith("\0") || !isOurs(id.slice(1))) return undefined;
+      const { paths, components } = JSON.parse(readFileSync(openapi, "utf8")) as Contract;
+      const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+      const [kind, name = ""] = id.slice(1).split(":");
+      if (kind === "operation-permissions") {
+        const permissions = operations.map((one) => [one.operationId, one["x-permission"] ?? null] as const);
+        return moduleOf(Object.fromEntries(permissions));
+      }
+      const fact =
+        kind === "schema"
+          ? components.schemas[name]
+          : operations
+              .find(({ operationId }) => operationId === name)
+              ?.parameters?.filter((one) => one.in === "query")
+              .map(({ name: parameter, description, schema }) => ({
+                name: parameter,
+                description,
+                ...schema,
+              }));
+      if (fact === undefined) throw new Error(`openapi.json has no ${kind} ${name}`);
+      return moduleOf(fact);
     },
   };
+}
+
+function moduleOf(value: unknown): string {
+  return `export default ${JSON.stringify(value)}`;
 }
 
 /** Lets the browser load the font with the page, so that the first paint has it. */
@@ -83,7 +106,7 @@ function compressedFiles(): Plugin {
 
 export default defineConfig({
   base: "/console/",
-  plugins: [react(), tailwind(), operationParameters(), fontAhead(), compressedFiles()],
+  plugins: [react(), tailwind(), contractModules(), fontAhead(), compressedFiles()],
   resolve: { conditions: ["posthaste-source", "module", "browser", "production"] },
   build: {
     target: "es2022",

@@ -20,17 +20,34 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({ component: Outlet });
 
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: "sign-in",
-  component: lazyRouteComponent(() => import("./pages/sign-in/sign-in-page.tsx"), "SignInPage"),
-});
-
-const welcome = createRoute({
-  getParentRoute: () => root,
-  path: "welcome",
-  component: lazyRouteComponent(() => import("./pages/sign-in/welcome-page.tsx"), "WelcomePage"),
-});
+/** Pages without a workspace: signing in, and the links of mails. */
+const outside = [
+  createRoute({
+    getParentRoute: () => root,
+    path: "sign-in",
+    component: lazyRouteComponent(() => import("./pages/sign-in/sign-in-page.tsx"), "SignInPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "welcome",
+    component: lazyRouteComponent(() => import("./pages/sign-in/welcome-page.tsx"), "WelcomePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "reset",
+    component: lazyRouteComponent(() => import("./pages/sign-in/reset-page.tsx"), "ResetPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "invitation",
+    component: lazyRouteComponent(() => import("./pages/sign-in/invitation-page.tsx"), "InvitationPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "confirm-email",
+    component: lazyRouteComponent(() => import("./pages/sign-in/confirm-email-page.tsx"), "ConfirmEmailPage"),
+  }),
+];
 
 const start = createRoute({
   getParentRoute: () => root,
@@ -67,56 +84,119 @@ function WorkspaceFrame() {
   );
 }
 
-const messages = createRoute({
-  getParentRoute: () => workspace,
-  path: "messages",
-  component: lazyRouteComponent(() => import("./pages/messages/messages-page.tsx"), "MessagesPage"),
-});
-
-const message = createRoute({
-  getParentRoute: () => workspace,
-  path: "messages/$message",
-  component: lazyRouteComponent(() => import("./pages/messages/message-page.tsx"), "MessagePage"),
-});
-
-const home = createRoute({
-  getParentRoute: () => workspace,
-  path: "/",
-  component: lazyRouteComponent(() => import("./pages/home/home-page.tsx"), "HomePage"),
-});
-
-const domains = createRoute({
-  getParentRoute: () => workspace,
-  path: "domains",
-  component: lazyRouteComponent(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
-});
-
-const domain = createRoute({
-  getParentRoute: () => workspace,
-  path: "domains/$domain",
-  component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
-});
-
-const apiKeys = createRoute({
-  getParentRoute: () => workspace,
-  path: "api-keys",
-  component: lazyRouteComponent(() => import("./pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
-});
-
-const team = createRoute({
-  getParentRoute: () => workspace,
-  path: "team",
-  component: lazyRouteComponent(() => import("./pages/team/team-page.tsx"), "TeamPage"),
-});
+/** Pages in a workspace. */
+const inside = [
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "/",
+    component: lazyRouteComponent(() => import("./pages/home/home-page.tsx"), "HomePage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "campaigns",
+    component: lazyRouteComponent(() => import("./pages/campaigns/campaigns-page.tsx"), "CampaignsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "campaigns/$campaign",
+    component: lazyRouteComponent(() => import("./pages/campaigns/campaign-page.tsx"), "CampaignPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "people",
+    component: lazyRouteComponent(() => import("./pages/people/people-page.tsx"), "PeoplePage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "people/$person",
+    component: lazyRouteComponent(() => import("./pages/people/person-page.tsx"), "PersonPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "lists",
+    component: lazyRouteComponent(() => import("./pages/lists/lists-page.tsx"), "ListsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "lists/$list",
+    component: lazyRouteComponent(() => import("./pages/lists/list-page.tsx"), "MailingListPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "lists/$list/import",
+    component: lazyRouteComponent(() => import("./pages/imports/import-page.tsx"), "ImportPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "segments",
+    component: lazyRouteComponent(() => import("./pages/segments/segments-page.tsx"), "SegmentsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "lists/$list/segments/$segment",
+    component: lazyRouteComponent(() => import("./pages/segments/segment-page.tsx"), "SegmentPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "suppression",
+    component: lazyRouteComponent(
+      () => import("./pages/suppression/suppression-page.tsx"),
+      "SuppressionPage",
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "suppression/$list",
+    component: lazyRouteComponent(
+      () => import("./pages/suppression/suppression-list-page.tsx"),
+      "SuppressionListPage",
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "messages",
+    component: lazyRouteComponent(() => import("./pages/messages/messages-page.tsx"), "MessagesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "messages/$message",
+    component: lazyRouteComponent(() => import("./pages/messages/message-page.tsx"), "MessagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "domains",
+    component: lazyRouteComponent(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "domains/$domain",
+    component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "api-keys",
+    component: lazyRouteComponent(() => import("./pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "jobs",
+    component: lazyRouteComponent(() => import("./pages/jobs/jobs-page.tsx"), "JobsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "team",
+    component: lazyRouteComponent(() => import("./pages/team/team-page.tsx"), "TeamPage"),
+  }),
+  createRoute({
+    getParentRoute: () => workspace,
+    path: "account",
+    component: lazyRouteComponent(() => import("./pages/account/account-page.tsx"), "AccountPage"),
+  }),
+];
 
 export function createPages(queries: QueryClient) {
   return createRouter({
-    routeTree: root.addChildren([
-      start,
-      signIn,
-      welcome,
-      workspace.addChildren([home, messages, message, domains, domain, apiKeys, team]),
-    ]),
+    routeTree: root.addChildren([start, ...outside, workspace.addChildren(inside)]),
     basepath: "/console",
     context: { queries },
     defaultPreload: "intent",

@@ -2,7 +2,7 @@
  * Live states: one stream of events a browser, shared by its tabs. The tab that holds the lock reads the stream and passes the
  * states on; when it closes, another takes over.
  */
-import { useSyncExternalStore } from "react";
+import { useCallback, useSyncExternalStore } from "react";
 
 interface State {
   readonly topic: string;
@@ -95,9 +95,7 @@ function liveOf(workspaceId: string): LiveStates {
 /** The latest state of a topic; undefined until the first has come. */
 export function useLive<Shape>(workspaceId: string, topic: string): Shape | undefined {
   const live = liveOf(workspaceId);
-  const state = useSyncExternalStore(
-    (listener) => live.watch(topic, listener),
-    () => live.stateOf(topic),
-  );
+  const subscribe = useCallback((listener: () => void) => live.watch(topic, listener), [live, topic]);
+  const state = useSyncExternalStore(subscribe, () => live.stateOf(topic));
   return state?.state as Shape | undefined;
 }

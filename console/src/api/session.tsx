@@ -1,6 +1,8 @@
 /** The session: who is signed in, the workspace that is open, and what they may do in it. */
-import { type Data, type Posthaste, PosthasteError } from "@posthaste/client";
+
+import { type Data, type Operations, type Posthaste, PosthasteError } from "@posthaste/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import permissions from "operation-permissions";
 import { createContext, useContext } from "react";
 import { apiOf } from "./client.ts";
 
@@ -41,11 +43,18 @@ export function useSession(): Session | null | undefined {
   return useQuery(sessionQuery).data;
 }
 
-/** Whether the person may do something here: `campaigns:send` is held by `campaigns:send`, `campaigns:*`, `*:send` and `*:*`. */
-export function mayDo({ permissions }: Workspace, permission: string): boolean {
-  const [noun, verb] = permission.split(":");
-  return permissions.some((held) => {
-    const [heldNoun, heldVerb] = held.split(":");
-    return (heldNoun === "*" || heldNoun === noun) && (heldVerb === "*" || heldVerb === verb);
+/**
+ * Whether the person may call an operation in a workspace. The permission `campaigns:send` is held by `campaigns:send`,
+ * `campaigns:*`, `*:send` and `*:*`.
+ */
+export function mayCall({ permissions: held }: Workspace, operation: keyof Operations): boolean {
+  const needed = permissions[operation];
+  if (needed === undefined || needed === null) return true;
+  const [resource, action] = needed.split(":");
+  return held.some((one) => {
+    const [heldResource, heldAction] = one.split(":");
+    return (
+      (heldResource === "*" || heldResource === resource) && (heldAction === "*" || heldAction === action)
+    );
   });
 }

@@ -14,6 +14,7 @@ import {
 
 interface Props {
   readonly label: string;
+  readonly placeholder: string;
   readonly fields: readonly FilterField[];
   /** The parameter that a word without a name is for. */
   readonly free: string;
@@ -21,7 +22,7 @@ interface Props {
   readonly onChange: (values: FilterValues) => void;
 }
 
-export function FilterLine({ label, fields, free, values, onChange }: Props) {
+export function FilterLine({ label, placeholder, fields, free, values, onChange }: Props) {
   const [typed, setTyped] = useState("");
   const [fault, setFault] = useState<string>();
   const [active, setActive] = useState(-1);
@@ -71,7 +72,7 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
   };
 
   return (
-    <div className="relative min-w-0 flex-1">
+    <div className="relative min-w-64 flex-1">
       <div
         className={`flex min-h-9 flex-wrap items-center gap-1 rounded-control border bg-surface px-2 py-1 focus-within:border-accent focus-within:ring-1 focus-within:ring-accent ${fault ? "border-bad" : "border-control/60"}`}
       >
@@ -97,7 +98,7 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
           autoComplete="off"
           spellCheck={false}
           value={typed}
-          placeholder={set.length === 0 ? "Filter by address, status:, after: …" : ""}
+          placeholder={set.length === 0 ? placeholder : ""}
           onChange={({ target }) => type(target.value)}
           onFocus={() => setOpen(true)}
           onBlur={() => setOpen(false)}
@@ -127,6 +128,7 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
             id={`${id}-${index}`}
             // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: an option of the listbox
             role="option"
+            tabIndex={-1}
             aria-selected={index === active}
             onPointerDown={(event) => {
               event.preventDefault();

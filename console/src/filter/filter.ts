@@ -13,7 +13,7 @@ export interface FilterField {
 export type FilterValues = Readonly<Record<string, string>>;
 
 /** Parameters that turn pages and do not filter. */
-const paging = new Set(["page", "limit", "after", "sort"]);
+const paging = new Set(["page", "limit", "after", "sort", "order"]);
 
 /** @param words what people write for parameters whose names say less */
 export function filterFields(

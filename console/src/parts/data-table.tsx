@@ -4,6 +4,8 @@
  */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { useKeys } from "./keys.ts";
+import type { SelectionState } from "./selection.ts";
+import { Checkbox } from "./toggle.tsx";
 
 export interface Column<Row> {
   readonly id: string;
@@ -25,11 +27,14 @@ interface Props<Row> {
   readonly openId?: string | undefined;
   readonly onOpen: (row: Row) => void;
   readonly isStale?: boolean;
+  /** Rows get a box to choose them, and the key `x`. */
+  readonly selection?: SelectionState;
 }
 
 const SKELETON_ROWS = 12;
 
-export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isStale = false }: Props<Row>) {
+export function DataTable<Row>(props: Props<Row>) {
+  const { label, columns, rows, idOf, openId, onOpen, isStale = false, selection } = props;
   const [focused, setFocused] = useState(0);
   const body = useRef<HTMLTableSectionElement>(null);
   const count = rows?.length ?? 0;
@@ -43,7 +48,9 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -count, End: count };
     const step = steps[event.key];
     if (step !== undefined) moveTo(index + step);
+    else if (event.target !== event.currentTarget) return;
     else if (event.key === "Enter") onOpen(row);
+    else if (event.key === "x" && selection) selection.toggle(idOf(row));
     else return;
     event.preventDefault();
   };
@@ -54,12 +61,18 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
       className={`w-full table-fixed border-collapse text-table transition-opacity duration-100 ${isStale ? "opacity-60 delay-300" : ""}`}
     >
       <colgroup>
+        {selection && <col className="w-10" />}
         {columns.map(({ id, width, isSecondary }) => (
           <col key={id} style={{ width }} className={isSecondary ? "max-md:hidden" : ""} />
         ))}
       </colgroup>
       <thead>
         <tr>
+          {selection && (
+            <th scope="col" className="sticky top-0 z-10 border-b border-line bg-surface px-3">
+              <PageBox ids={rows?.map(idOf) ?? []} selection={selection} />
+            </th>
+          )}
           {columns.map(({ id, head, isNumeric, isSecondary }) => (
             <th
               key={id}
@@ -74,7 +87,12 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
       <tbody ref={body}>
         {rows === undefined
           ? Array.from({ length: SKELETON_ROWS }, (_, index) => (
-              <SkeletonRow key={String(index)} columns={columns} index={index} />
+              <SkeletonRow
+                key={String(index)}
+                columns={columns}
+                index={index}
+                hasBox={selection !== undefined}
+              />
             ))
           : rows.map((row, index) => {
               const id = idOf(row);
@@ -88,6 +106,16 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
                   onKeyDown={(event) => onKey(event, index, row)}
                   className={`h-9 border-b border-line/60 -outline-offset-2 hover:bg-sunken/70 aria-selected:bg-selected ${id === openId ? "hover:bg-selected" : ""}`}
                 >
+                  {selection && (
+                    // biome-ignore lint/a11y/useKeyWithClickEvents: only keeps a click on the box from opening the row
+                    <td className="px-3" onClick={(event) => event.stopPropagation()}>
+                      <Checkbox
+                        label="Choose"
+                        isSelected={selection.has(id)}
+                        onChange={() => selection.toggle(id)}
+                      />
+                    </td>
+                  )}
                   {columns.map((column) => (
                     <td
                       key={column.id}
@@ -107,12 +135,15 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
 function SkeletonRow<Row>({
   columns,
   index,
+  hasBox,
 }: {
   readonly columns: readonly Column<Row>[];
   readonly index: number;
+  readonly hasBox: boolean;
 }) {
   return (
     <tr className="h-9 border-b border-line/60">
+      {hasBox && <td />}
       {columns.map(({ id, isSecondary }, place) => (
         <td key={id} className={`px-3 ${isSecondary ? "max-md:hidden" : ""}`}>
           <span
@@ -122,6 +153,24 @@ function SkeletonRow<Row>({
         </td>
       ))}
     </tr>
+  );
+}
+
+function PageBox({
+  ids,
+  selection,
+}: {
+  readonly ids: readonly string[];
+  readonly selection: SelectionState;
+}) {
+  const count = ids.filter(selection.has).length;
+  return (
+    <Checkbox
+      label="Choose the rows of this page"
+      isSelected={count > 0 && count === ids.length}
+      isIndeterminate={count > 0 && count < ids.length}
+      onChange={() => selection.togglePage(ids)}
+    />
   );
 }
 

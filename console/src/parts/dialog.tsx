@@ -1,8 +1,9 @@
 /** A dialog over the page, and the question before an act that cannot be undone. */
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
+import { Field } from "./field.tsx";
 
 interface Props {
   readonly title: string;
@@ -40,13 +41,30 @@ interface QuestionProps extends Omit<Props, "isWide"> {
   readonly onConfirm: () => void;
   readonly isPending: boolean;
   readonly error: unknown;
+  /** What has to be typed before the act, where much is lost: the name of the thing. */
+  readonly typed?: string;
 }
 
 /** Names the object in its title and the consequence in its text. */
-export function Question({ act, onConfirm, isPending, error, children, ...rest }: QuestionProps) {
+export function Question({ act, onConfirm, isPending, error, typed, children, ...rest }: QuestionProps) {
+  const [text, setText] = useState("");
+  const [isAsked, setAsked] = useState(false);
+  const isTyped = typed === undefined || text === typed;
   return (
     <Dialog {...rest}>
       <div className="text-muted">{children}</div>
+      {typed !== undefined && (
+        <div className="mt-4">
+          <Field
+            label={`Type “${typed}” to confirm`}
+            value={text}
+            onChange={setText}
+            isInvalid={isAsked && !isTyped}
+            errorMessage="The name differs from what is typed."
+            autoFocus
+          />
+        </div>
+      )}
       {error !== null && error !== undefined && (
         <div className="mt-4">
           <Failure error={error} />
@@ -54,7 +72,7 @@ export function Question({ act, onConfirm, isPending, error, children, ...rest }
       )}
       <div className="mt-6 flex justify-end gap-2">
         <Button onPress={rest.onClose}>Keep it</Button>
-        <Button kind="danger" onPress={onConfirm} isPending={isPending}>
+        <Button kind="danger" onPress={() => (isTyped ? onConfirm() : setAsked(true))} isPending={isPending}>
           {act}
         </Button>
       </div>

@@ -6,9 +6,11 @@ interface Props extends Omit<TextFieldProps, "className" | "children"> {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly placeholder?: string;
+  /** The reason shown while `isInvalid`; refusals of the API come through the form. */
+  readonly errorMessage?: string;
 }
 
-export function Field({ label, hint, placeholder, ...rest }: Props) {
+export function Field({ label, hint, placeholder, errorMessage, ...rest }: Props) {
   return (
     <TextField {...rest} className="flex flex-col gap-1">
       <Label className="font-medium">{label}</Label>
@@ -21,7 +23,7 @@ export function Field({ label, hint, placeholder, ...rest }: Props) {
           {hint}
         </Text>
       )}
-      <FieldError className="text-small text-bad" />
+      <FieldError className="text-small text-bad">{errorMessage}</FieldError>
     </TextField>
   );
 }

@@ -1,6 +1,7 @@
 /** Which rows of how many are shown, with the way to the pages beside and to any other. */
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { IconButton } from "./button.tsx";
+import { countText } from "./numbers.ts";
 
 export interface Pagination {
   readonly page: number;
@@ -16,15 +17,13 @@ interface Props {
   readonly onNear?: (page: number) => void;
 }
 
-const number = new Intl.NumberFormat("en");
-
 export function Pager({ pagination: { page, limit, total, total_pages }, onPage, onNear }: Props) {
   const first = Math.min(total, (page - 1) * limit + 1);
   const last = Math.min(total, page * limit);
   return (
     <nav aria-label="Pages" className="flex items-center gap-2 text-table text-muted">
       <span>
-        {number.format(first)}–{number.format(last)} of {number.format(total)}
+        {countText(first)}–{countText(last)} of {countText(total)}
       </span>
       <IconButton
         label="Previous page"
@@ -45,10 +44,10 @@ export function Pager({ pagination: { page, limit, total, total_pages }, onPage,
           name="page"
           defaultValue={page}
           inputMode="numeric"
-          aria-label={`Page, of ${number.format(total_pages)}`}
+          aria-label={`Page, of ${countText(total_pages)}`}
           className="h-7 w-14 rounded-control border border-control/60 bg-surface px-2 text-right text-text"
         />
-        <span className="max-md:hidden">of {number.format(total_pages)}</span>
+        <span className="max-md:hidden">of {countText(total_pages)}</span>
       </form>
       <IconButton
         label="Next page"

@@ -44,7 +44,7 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
       return;
     }
     localStorage.setItem("theme", String(id));
-    document.documentElement.dataset["theme"] = String(id);
+    document.documentElement.dataset.theme = String(id);
     setTheme(String(id));
   };
   return (

@@ -1,10 +1,26 @@
 /** What all pages share: navigation by job, the workspace, and what holds everywhere. */
+import type { Operations } from "@posthaste/client";
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { House, KeyRound, type LucideIcon, Mail, PanelLeft, Send, Users } from "lucide-react";
+import {
+  Ban,
+  Globe,
+  House,
+  KeyRound,
+  List,
+  ListChecks,
+  ListFilter,
+  type LucideIcon,
+  Mail,
+  Megaphone,
+  PanelLeft,
+  UserRound,
+  Users,
+} from "lucide-react";
 import { useState } from "react";
-import { mayDo, usePlace } from "../api/session.tsx";
+import { mayCall, usePlace } from "../api/session.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { useKeys } from "../parts/keys.ts";
+import { UndoBar } from "../parts/undo.tsx";
 import { PersonMenu, WorkspaceMenu } from "./menus.tsx";
 import { Palette } from "./palette.tsx";
 
@@ -12,8 +28,8 @@ interface Page {
   readonly to: string;
   readonly name: string;
   readonly icon: LucideIcon;
-  /** What a role needs to see it. */
-  readonly needs?: string;
+  /** The operation that fills it: a role that may not call it does not see the page. */
+  readonly lists?: keyof Operations;
   /** The key after `g`. */
   readonly key?: string;
 }
@@ -21,17 +37,33 @@ interface Page {
 const groups: readonly { readonly name?: string; readonly pages: readonly Page[] }[] = [
   { pages: [{ to: "", name: "Home", icon: House, key: "h" }] },
   {
+    name: "Send",
+    pages: [{ to: "campaigns", name: "Campaigns", icon: Megaphone, lists: "listCampaigns", key: "c" }],
+  },
+  {
+    name: "Audience",
+    pages: [
+      { to: "people", name: "People", icon: UserRound, lists: "listSubscribers", key: "p" },
+      { to: "lists", name: "Lists", icon: List, lists: "listMailingLists", key: "l" },
+      { to: "segments", name: "Segments", icon: ListFilter, lists: "listSegments", key: "s" },
+      { to: "suppression", name: "Suppression", icon: Ban, lists: "listSuppressionLists", key: "b" },
+    ],
+  },
+  {
     name: "Delivery",
     pages: [
-      { to: "messages", name: "Messages", icon: Mail, needs: "reports:read", key: "m" },
-      { to: "domains", name: "Domains & senders", icon: Send, needs: "sending_domains:read", key: "d" },
+      { to: "messages", name: "Messages", icon: Mail, lists: "listMessages", key: "m" },
+      { to: "domains", name: "Domains & senders", icon: Globe, lists: "listSendingDomains", key: "d" },
     ],
   },
   {
     name: "Build",
-    pages: [{ to: "api-keys", name: "API keys", icon: KeyRound, needs: "api_keys:read", key: "k" }],
+    pages: [
+      { to: "api-keys", name: "API keys", icon: KeyRound, lists: "listApiKeys", key: "k" },
+      { to: "jobs", name: "Jobs", icon: ListChecks, lists: "listJobs", key: "j" },
+    ],
   },
-  { name: "Settings", pages: [{ to: "team", name: "Team", icon: Users, needs: "team:read", key: "t" }] },
+  { name: "Settings", pages: [{ to: "team", name: "Team", icon: Users, lists: "listTeammates", key: "t" }] },
 ];
 
 export function Shell() {
@@ -73,14 +105,17 @@ export function Shell() {
           <PersonMenu isFolded={isFolded} />
         </div>
       </aside>
-      <main id="page" tabIndex={-1} className="min-w-0 bg-surface outline-none">
+      <main id="page" tabIndex={-1} className="flex h-dvh min-w-0 flex-col bg-surface outline-none">
         {workspace.is_suspended && (
           <p role="status" className="border-b border-line bg-bad/10 px-6 py-2 text-bad">
             This workspace is suspended: nothing is sent until the operator resumes it.
           </p>
         )}
-        <Outlet />
+        <div className="min-h-0 flex-1 overflow-auto">
+          <Outlet />
+        </div>
       </main>
+      <UndoBar />
       <Palette
         pages={pages.map(({ to, name, key }) => ({
           id: `page ${to}`,
@@ -98,7 +133,7 @@ function Navigation({ isFolded }: { readonly isFolded: boolean }) {
   return (
     <nav aria-label="Pages" className="flex flex-col gap-4 overflow-y-auto px-2 py-2">
       {groups.map(({ name, pages }) => {
-        const shown = pages.filter(({ needs }) => needs === undefined || mayDo(workspace, needs));
+        const shown = pages.filter(({ lists }) => lists === undefined || mayCall(workspace, lists));
         if (shown.length === 0) return null;
         return (
           <div key={name ?? "home"}>

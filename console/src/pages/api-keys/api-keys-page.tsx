@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
-import { mayDo, usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Question } from "../../parts/dialog.tsx";
@@ -57,7 +57,7 @@ export function ApiKeysPage() {
     queryKey: ["api-keys", workspace.id],
     queryFn: ({ signal }) => api.listApiKeys({ query: { show_inactive: true }, signal }),
   });
-  const mayWrite = mayDo(workspace, "api_keys:write");
+  const mayWrite = mayCall(workspace, "createApiKey");
   const make = (
     <Button kind="primary" onPress={() => setMaking(true)}>
       <Plus size={16} aria-hidden /> New key

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useAct } from "../../api/act.ts";
-import { mayDo, usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -49,7 +49,7 @@ export function DomainPage() {
     <Page
       title={data?.domain ?? "Domain"}
       acts={
-        mayDo(workspace, "sending_domains:write") && (
+        mayCall(workspace, "createSendingDomain") && (
           <Button kind="primary" onPress={() => verify.mutate()} isPending={verify.isPending}>
             <RefreshCw size={15} aria-hidden className={verify.isPending ? "animate-spin" : ""} /> Check now
           </Button>

@@ -7,7 +7,7 @@ import { useState } from "react";
 import { Form } from "react-aria-components";
 import { fieldErrors, useAct } from "../../api/act.ts";
 import { useLive } from "../../api/live.ts";
-import { mayDo, usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -30,7 +30,7 @@ export function DomainsPage() {
     queryFn: ({ signal }) => api.listSendingDomains({ signal }),
   });
   const live = useLive<unknown>(workspace.id, "domains");
-  const mayWrite = mayDo(workspace, "sending_domains:write");
+  const mayWrite = mayCall(workspace, "createSendingDomain");
   const add = (
     <Button kind="primary" onPress={() => setDialog("domain")}>
       <Plus size={16} aria-hidden /> Add a domain
@@ -52,8 +52,8 @@ export function DomainsPage() {
           ))}
         </ul>
       )}
-      {mayDo(workspace, "verified_senders:read") && (
-        <Senders onAdd={mayDo(workspace, "verified_senders:write") ? () => setDialog("sender") : undefined} />
+      {mayCall(workspace, "listVerifiedSenders") && (
+        <Senders onAdd={mayCall(workspace, "createVerifiedSender") ? () => setDialog("sender") : undefined} />
       )}
       {dialog === "domain" && <AddDomain onClose={() => setDialog(undefined)} />}
       {dialog === "sender" && <AddSender onClose={() => setDialog(undefined)} />}
@@ -132,7 +132,7 @@ function SenderRow({
     changes: ["senders"],
     done: `${email} is removed`,
   });
-  const mayWrite = mayDo(workspace, "verified_senders:write");
+  const mayWrite = mayCall(workspace, "createVerifiedSender");
   return (
     <li className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line/60 py-1.5">
       <span className="min-w-0 flex-1 truncate">

@@ -2,18 +2,18 @@
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { mayDo, usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { countText, rateText } from "../../parts/numbers.ts";
 import { Page, Panel } from "../../parts/page.tsx";
 
 type Dashboard = Data<"getDashboard">;
 
-const number = new Intl.NumberFormat("en");
 const MEANINGFUL_BASE = 100;
 
 export function HomePage() {
   const { api, session, workspace } = usePlace();
-  const mayRead = mayDo(workspace, "reports:read");
+  const mayRead = mayCall(workspace, "getDashboard");
   const { data, error, refetch } = useQuery({
     queryKey: ["dashboard", workspace.id],
     queryFn: ({ signal }) => api.getDashboard({ signal }),
@@ -47,7 +47,7 @@ function Figures({ figures, since }: { readonly figures: Dashboard["stats"]; rea
   ];
   const start = new Date(since).toLocaleDateString("en-GB", { day: "numeric", month: "long" });
   return (
-    <Panel title={`${number.format(total)} messages since ${start}`}>
+    <Panel title={`${countText(total)} messages since ${start}`}>
       <dl className="grid grid-cols-2 gap-6 sm:grid-cols-5">
         {shown.map(({ name, count, of, filter }) => (
           <div key={name}>
@@ -59,26 +59,20 @@ function Figures({ figures, since }: { readonly figures: Dashboard["stats"]; rea
                   search={{ status: filter } as never}
                   className="hover:underline"
                 >
-                  {number.format(count)}
+                  {countText(count)}
                 </Link>
               ) : (
-                number.format(count)
+                countText(count)
               )}
             </dd>
             <dd className={`text-small text-muted ${of < MEANINGFUL_BASE ? "opacity-80" : ""}`}>
-              {rateOf(count, of)}
+              {rateText(count, of)}
             </dd>
           </div>
         ))}
       </dl>
     </Panel>
   );
-}
-
-/** A rate always names its base. */
-function rateOf(count: number, of: number): string {
-  if (of === 0) return "of 0";
-  return `${((count / of) * 100).toFixed(1)} % of ${number.format(of)}`;
 }
 
 function Checklist({ list }: { readonly list: Dashboard["setup_checklist"] }) {

@@ -7,6 +7,7 @@ import type { ReactNode } from "react";
 import { usePlace } from "../../api/session.tsx";
 import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
+import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { lookOfEvent } from "../../parts/state-mark.tsx";
@@ -52,39 +53,32 @@ export function MessageFacts({ message }: { readonly message: Message }) {
   return (
     <>
       <p className="border-b border-line px-5 py-4 text-[15px] leading-6">{storyOf(message)}</p>
-      <dl className="grid grid-cols-[80px_minmax(0,1fr)] gap-x-4 gap-y-1.5 border-b border-line px-5 py-4">
-        <Fact name="To">
-          <Copyable text={message.to} label="address" isMono={false} />
-        </Fact>
-        <Fact name="From">{message.from_email}</Fact>
-        <Fact name="Sent by">{message.origin_name}</Fact>
-        <Fact name="Accepted">
-          <Time at={message.time} isPrecise />
-        </Fact>
-        <Fact name="Id">
-          <Copyable text={message.id} label="message id" />
-        </Fact>
-        {message.request_id && (
-          <Fact name="Request">
-            <Copyable text={message.request_id} label="request id" />
+      <div className="border-b border-line px-5 py-4">
+        <Facts>
+          <Fact name="To">
+            <Copyable text={message.to} label="address" isMono={false} />
           </Fact>
-        )}
-      </dl>
+          <Fact name="From">{message.from_email}</Fact>
+          <Fact name="Sent by">{message.origin_name}</Fact>
+          <Fact name="Accepted">
+            <Time at={message.time} isPrecise />
+          </Fact>
+          <Fact name="Id">
+            <Copyable text={message.id} label="message id" />
+          </Fact>
+          {message.request_id && (
+            <Fact name="Request">
+              <Copyable text={message.request_id} label="request id" />
+            </Fact>
+          )}
+        </Facts>
+      </div>
       <h3 className="px-5 pt-4 pb-2 text-small font-medium text-muted">What happened</h3>
       <ol className="px-5 pb-8">
         {[...message.timeline].reverse().map((entry, index) => (
           <TimelineEntry key={`${entry.time} ${index.toString()}`} entry={entry} />
         ))}
       </ol>
-    </>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt className="text-muted">{name}</dt>
-      <dd className="min-w-0 truncate">{children}</dd>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { UserPlus } from "lucide-react";
 import { useState } from "react";
 import { Form } from "react-aria-components";
 import { fieldErrors, useAct } from "../../api/act.ts";
-import { mayDo, usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
@@ -32,7 +32,7 @@ export function TeamPage() {
     queryKey: ["roles", workspace.id],
     queryFn: ({ signal }) => api.listRoles({ signal }),
   });
-  const mayWrite = mayDo(workspace, "team:write");
+  const mayWrite = mayCall(workspace, "inviteTeammate");
   return (
     <Page
       title="Team"

@@ -1,0 +1,3 @@
+export function CampaignPage() {
+  return null;
+}

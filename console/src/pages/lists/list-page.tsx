@@ -1,0 +1,3 @@
+export function MailingListPage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function SegmentPage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function SegmentsPage() {
+  return null;
+}

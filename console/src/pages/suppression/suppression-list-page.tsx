@@ -1,0 +1,3 @@
+export function SuppressionListPage() {
+  return null;
+}

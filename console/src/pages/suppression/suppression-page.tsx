@@ -1,0 +1,3 @@
+export function SuppressionPage() {
+  return null;
+}

@@ -1,0 +1,225 @@
+/**
+ * A list as a page: title, filter line, table and pages, with one row beside it. The address holds the filter, the page and the
+ * open row, so that each view is a link.
+ */
+import { keepPreviousData, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { usePlace } from "../api/session.tsx";
+import type { FilterField, FilterValues } from "../filter/filter.ts";
+import { FilterLine } from "../filter/filter-line.tsx";
+import { Button } from "./button.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
+import { Empty } from "./empty.tsx";
+import { Failure } from "./failure.tsx";
+import { counted, countText } from "./numbers.ts";
+import { Pager, type Pagination } from "./pager.tsx";
+import { countChosen, type SelectionState, useSelection } from "./selection.ts";
+
+export interface RowsAnswer<Row> {
+  readonly rows: readonly Row[];
+  readonly pagination: Pagination;
+  /** What the answer says of itself, above the table. */
+  readonly note?: ReactNode;
+}
+
+interface ListSearch {
+  readonly page?: number;
+  /** The id of the row beside the list. */
+  readonly open?: string;
+  readonly [parameter: string]: string | number | undefined;
+}
+
+interface Props<Row> {
+  readonly title: string;
+  /** "message", for "No message matches". */
+  readonly noun: string;
+  readonly plural?: string;
+  /** First word of the key of the queries. */
+  readonly queryKey: string;
+  readonly load: (
+    query: FilterValues & { readonly page: number },
+    signal: AbortSignal,
+  ) => Promise<RowsAnswer<Row>>;
+  readonly columns: readonly Column<Row>[];
+  readonly idOf: (row: Row) => string;
+  readonly fields: readonly FilterField[];
+  /** The parameter that a word without a name is for. */
+  readonly free: string;
+  readonly placeholder: string;
+  /** Opens a row on a page of its own, in a second step where there is a panel. */
+  readonly onOpen: (id: string) => void;
+  readonly panel?: (id: string, onClose: () => void) => ReactNode;
+  readonly acts?: ReactNode;
+  /** Beside the title; gets what loads the rows again. */
+  readonly beside?: (reload: () => void) => ReactNode;
+  readonly empty: ReactNode;
+  /** The acts on chosen rows; without it rows cannot be chosen. */
+  readonly bulk?: (chosen: {
+    readonly state: SelectionState;
+    readonly values: FilterValues;
+    readonly total: number;
+  }) => ReactNode;
+  /** Below another heading, where the list is a part of a page: less room, no title. */
+  readonly isPart?: boolean;
+}
+
+export function ListPage<Row>(props: Props<Row>) {
+  const {
+    title,
+    noun,
+    plural = `${noun}s`,
+    queryKey,
+    load,
+    columns,
+    idOf,
+    fields,
+    onOpen,
+    panel,
+    bulk,
+    isPart = false,
+  } = props;
+  const search = useSearch({ strict: false }) as ListSearch;
+  const navigate = useNavigate();
+  const { workspace } = usePlace();
+  const queries = useQueryClient();
+  const values: FilterValues = Object.fromEntries(
+    fields.flatMap(({ parameter: { name } }) =>
+      search[name] === undefined ? [] : [[name, String(search[name])]],
+    ),
+  );
+  const conditions = JSON.stringify(values);
+  const chosen = useSelection(conditions);
+  const pageQuery = (page: number) =>
+    queryOptions({
+      queryKey: [queryKey, workspace.id, title, values, page],
+      queryFn: ({ signal }) => load({ ...values, page } as FilterValues & { page: number }, signal),
+    });
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...pageQuery(search.page ?? 1),
+    placeholderData: keepPreviousData,
+  });
+  const go = (next: ListSearch) => navigate({ to: ".", search: next as never });
+  const keep = search.tab === undefined ? {} : { tab: search.tab };
+  const isOpen = panel !== undefined && search.open !== undefined;
+  const count = Object.keys(values).length;
+  const total = data?.pagination.total ?? 0;
+
+  return (
+    <div
+      className={`grid ${isPart ? "" : "h-full min-h-0"} ${isOpen ? "lg:grid-cols-[minmax(0,1fr)_minmax(380px,38%)]" : ""}`}
+    >
+      <section
+        aria-label={title}
+        className={`flex min-h-0 min-w-0 flex-col ${isOpen ? "max-lg:hidden" : ""}`}
+      >
+        {!isPart && (
+          <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 px-6 py-2">
+            <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
+            {props.beside?.(refetch)}
+            <div className="ml-auto flex items-center gap-2">{props.acts}</div>
+          </header>
+        )}
+        <div className={`flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 pb-3 ${isPart ? "" : "px-6"}`}>
+          <FilterLine
+            label={`Filter ${plural}`}
+            placeholder={props.placeholder}
+            fields={fields}
+            free={props.free}
+            values={values}
+            onChange={(next) => go({ ...keep, ...next })}
+          />
+          {isPart && props.acts}
+          {data && total > 0 && (
+            <Pager
+              pagination={data.pagination}
+              onPage={(page) => go({ ...search, page })}
+              onNear={(page) => queries.prefetchQuery(pageQuery(page))}
+            />
+          )}
+        </div>
+        {data?.note && (
+          <div className={`pb-2 text-small text-muted ${isPart ? "" : "px-6"}`}>{data.note}</div>
+        )}
+        {bulk && countChosen(chosen.selection, total) > 0 && (
+          <ChosenBar state={chosen} total={total} plural={plural} pageIds={data?.rows.map(idOf) ?? []}>
+            {bulk({ state: chosen, values, total })}
+          </ChosenBar>
+        )}
+        <div className={`min-h-0 flex-1 overflow-auto border-t border-line ${isPart ? "" : "px-3"}`}>
+          {error && !data ? (
+            <Failure error={error} onRetry={() => refetch()} />
+          ) : data?.rows.length === 0 && count > 0 ? (
+            <Empty
+              title={`No ${noun} matches`}
+              action={
+                <Button onPress={() => go(keep)}>
+                  Clear {count === 1 ? "the filter" : `${count} filters`}
+                </Button>
+              }
+            >
+              Take a condition away, or look for a part of the word.
+            </Empty>
+          ) : data?.rows.length === 0 ? (
+            props.empty
+          ) : (
+            <DataTable
+              label={title}
+              columns={isOpen ? columns.filter(({ isSecondary }) => !isSecondary) : columns}
+              rows={data?.rows}
+              idOf={idOf}
+              openId={search.open}
+              isStale={isPlaceholderData}
+              {...(bulk && { selection: chosen })}
+              onOpen={(row) => {
+                const id = idOf(row);
+                if (panel === undefined || id === search.open) onOpen(id);
+                else go({ ...search, open: id });
+              }}
+            />
+          )}
+        </div>
+      </section>
+      {isOpen &&
+        panel(String(search.open), () => {
+          const { open: _closed, ...rest } = search;
+          go(rest);
+        })}
+    </div>
+  );
+}
+
+function ChosenBar({
+  state,
+  total,
+  plural,
+  pageIds,
+  children,
+}: {
+  readonly state: SelectionState;
+  readonly total: number;
+  readonly plural: string;
+  readonly pageIds: readonly string[];
+  readonly children: ReactNode;
+}) {
+  const count = countChosen(state.selection, total);
+  const isPageChosen = pageIds.length > 0 && pageIds.every(state.has);
+  return (
+    <div
+      role="toolbar"
+      aria-label={`Chosen ${plural}`}
+      className="flex min-h-11 flex-wrap items-center gap-2 bg-selected px-6 py-1.5"
+    >
+      <span className="font-medium">{counted(count, "chosen", "chosen")}</span>
+      {isPageChosen && !state.selection.isAll && count < total && (
+        <Button kind="quiet" className="text-accent" onPress={state.chooseAll}>
+          Choose all {countText(total)} that match
+        </Button>
+      )}
+      <Button kind="quiet" onPress={state.clear}>
+        Clear
+      </Button>
+      <div className="ml-auto flex flex-wrap gap-2">{children}</div>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+/** One of many, found by typing: the options come from the caller, who may load them for each text. */
+import { ChevronDown } from "lucide-react";
+import {
+  Button,
+  ComboBox,
+  type ComboBoxProps,
+  FieldError,
+  Input,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+  Text,
+} from "react-aria-components";
+import type { Option } from "./choice.tsx";
+
+interface Props extends Omit<ComboBoxProps<Option>, "children" | "className" | "items"> {
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly hint?: string;
+  readonly placeholder?: string;
+}
+
+export function Picker({ label, options, hint, placeholder, ...rest }: Props) {
+  return (
+    <ComboBox
+      {...rest}
+      items={options}
+      allowsEmptyCollection
+      menuTrigger="focus"
+      className="flex min-w-0 flex-col gap-1"
+    >
+      <Label className="font-medium">{label}</Label>
+      <div className="relative">
+        <Input
+          placeholder={placeholder ?? ""}
+          className="h-9 w-full rounded-control border border-control bg-surface pr-9 pl-3 data-[focused]:border-accent data-[invalid]:border-bad"
+        />
+        <Button className="absolute inset-y-0 right-0 grid w-9 place-items-center text-muted">
+          <ChevronDown size={14} aria-hidden />
+        </Button>
+      </div>
+      {hint && (
+        <Text slot="description" className="text-small text-muted">
+          {hint}
+        </Text>
+      )}
+      <FieldError className="text-small text-bad" />
+      <Popover className="max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay">
+        <ListBox<Option>
+          className="outline-none"
+          renderEmptyState={() => <p className="px-3 py-2 text-muted">Nothing is found.</p>}
+        >
+          {({ id, name, description }) => (
+            <ListBoxItem
+              id={id}
+              textValue={name}
+              className="rounded px-3 py-1.5 outline-none data-[focused]:bg-selected"
+            >
+              {name}
+              {description && <span className="block text-small text-muted">{description}</span>}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+    </ComboBox>
+  );
+}
