@@ -12,13 +12,21 @@ import {
 } from "@tanstack/react-router";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
+import { Gates } from "./pages/sign-in/gates.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 interface Context {
   readonly queries: QueryClient;
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet });
+const root = createRootRouteWithContext<Context>()({
+  component: () => (
+    <>
+      <Outlet />
+      <Gates />
+    </>
+  ),
+});
 
 /** Pages without a workspace: signing in, and the links of mails. */
 const outside = [

@@ -13,13 +13,7 @@ export function Copyable({
   readonly label: string;
   readonly isMono?: boolean;
 }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    say(`${label} copied`);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1_500);
-  };
+  const { isCopied, copy } = useCopy(text, label);
   return (
     <span className="group inline-flex max-w-full items-center gap-1">
       <span className={`truncate ${isMono ? "font-mono text-small" : ""}`}>{text}</span>
@@ -31,4 +25,15 @@ export function Copyable({
       />
     </span>
   );
+}
+
+export function useCopy(text: string, label: string) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    say(`${label} copied`);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1_500);
+  };
+  return { isCopied, copy: () => void copy() };
 }

@@ -1,9 +1,22 @@
-/** Shortcuts of single keys and of chords such as `g m`. They never act inside a field or an overlay. */
+/**
+ * Shortcuts of single keys and of chords such as `g m`. They never act inside a field or an overlay, and not at all where the person
+ * has switched them off: then only Escape and keys with a modifier act.
+ */
 import { useEffect, useRef } from "react";
 
 export type Shortcuts = Readonly<Record<string, () => void>>;
 
 const CHORD_MS = 1_000;
+const SWITCH = "shortcuts";
+
+/** Whether single keys act in this browser. */
+export function areKeysOn(): boolean {
+  return localStorage.getItem(SWITCH) !== "off";
+}
+
+export function switchKeys(areOn: boolean): void {
+  localStorage.setItem(SWITCH, areOn ? "on" : "off");
+}
 
 export function useKeys(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
@@ -26,6 +39,8 @@ class Keys {
 
   readonly onKey = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.altKey || isTyping(event.target)) return;
+    const isSingle = event.key.length === 1 && !event.metaKey && !event.ctrlKey;
+    if (isSingle && !areKeysOn()) return;
     const key = event.metaKey || event.ctrlKey ? `mod+${event.key.toLowerCase()}` : event.key;
     const chord = event.timeStamp - this.#at < CHORD_MS ? `${this.#first} ${key}` : key;
     const act = this.#shortcuts()[chord] ?? this.#shortcuts()[key];

@@ -1,13 +1,14 @@
 /** The menus of the side bar: the workspaces, and the person with the theme. */
+import { PosthasteError } from "@posthaste/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Button, Header, Menu, MenuItem, MenuTrigger, Popover, Section } from "react-aria-components";
-import { apiOf } from "../api/client.ts";
+import { openApi } from "../api/client.ts";
 import { usePlace } from "../api/session.tsx";
-
-const themes = ["system", "light", "dark"] as const;
+import { useTheme } from "../api/theme.ts";
+import { themes } from "../parts/theme.ts";
 
 export function WorkspaceMenu() {
   const { session, workspace } = usePlace();
@@ -33,19 +34,20 @@ export function WorkspaceMenu() {
 }
 
 export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
-  const { session } = usePlace();
+  const { session, workspace } = usePlace();
   const queries = useQueryClient();
-  const [theme, setTheme] = useState(() => localStorage.getItem("theme") ?? "system");
+  const navigate = useNavigate();
+  const { theme, choose } = useTheme();
   const onAction = async (id: string | number) => {
-    if (id === "sign-out") {
-      await apiOf(undefined).signOut();
-      queries.clear();
-      location.assign("/console/sign-in");
-      return;
-    }
-    localStorage.setItem("theme", String(id));
-    document.documentElement.dataset.theme = String(id);
-    setTheme(String(id));
+    const wanted = themes.find((one) => one.id === id);
+    if (wanted) return choose(wanted.id);
+    if (id === "account") return navigate({ to: `/${workspace.id}/account` });
+    // An ended session is signed out already.
+    await openApi.signOut().catch((error) => {
+      if (!(error instanceof PosthasteError) || error.status !== 401) throw error;
+    });
+    queries.clear();
+    location.assign("/console/sign-in");
   };
   return (
     <MenuTrigger>
@@ -58,11 +60,12 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
       </Button>
       <Overlay>
         <Menu className="outline-none" onAction={onAction}>
+          <Item id="account">Your account</Item>
           <Section>
-            <Header className="px-3 pt-1 pb-1 text-small text-muted">Theme</Header>
-            {themes.map((one) => (
-              <Item key={one} id={one} isChosen={one === theme}>
-                <span className="capitalize">{one}</span>
+            <Header className="px-3 pt-2 pb-1 text-small text-muted">Theme</Header>
+            {themes.map(({ id, name }) => (
+              <Item key={id} id={id} isChosen={id === theme}>
+                {name}
               </Item>
             ))}
           </Section>

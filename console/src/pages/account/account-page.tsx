@@ -1,3 +1,33 @@
+/** The person's own account, the same in every workspace. */
+import { Page, Panel } from "../../parts/page.tsx";
+import { useSignInWays } from "../sign-in/ways.tsx";
+import { Address } from "./address.tsx";
+import { Factors } from "./factors.tsx";
+import { Look } from "./look.tsx";
+import { Password } from "./password.tsx";
+import { Profile } from "./profile.tsx";
+import { Sessions } from "./sessions.tsx";
+
 export function AccountPage() {
-  return null;
+  const { data: ways } = useSignInWays();
+  return (
+    <Page title="Your account">
+      <Panel title="Profile">
+        <Profile />
+      </Panel>
+      <Panel title="Look and keyboard">
+        <Look />
+      </Panel>
+      <Panel title="Email">
+        <Address />
+      </Panel>
+      {ways?.passwords && (
+        <Panel title="Password">
+          <Password />
+        </Panel>
+      )}
+      <Factors />
+      <Sessions />
+    </Page>
+  );
 }

@@ -1,154 +1,141 @@
-/** API keys: what programs may do here. A key's secret is shown once. */
-import type { Data } from "@posthaste/client";
+/** API keys: what programs may do here, whether they use it, and one key beside the list. */
+import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Question } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
-import { StateMark } from "../../parts/state-mark.tsx";
+import { type Catalogue, catalogueQuery, inWords } from "../../parts/permissions.ts";
 import { Time } from "../../parts/time.tsx";
-import { NewKeyDialog, SecretDialog } from "./new-key-dialog.tsx";
-
-type Key = Data<"listApiKeys">[number];
-
-const active = { shape: "●", tone: "text-good" } as const;
-const inactive = { shape: "■", tone: "text-muted" } as const;
-
-const columns: readonly Column<Key>[] = [
-  { id: "name", head: "Name", cell: (key) => <span className="font-medium">{key.name}</span> },
-  {
-    id: "state",
-    head: "State",
-    width: "110px",
-    cell: (key) => (
-      <StateMark {...(key.is_active ? active : inactive)} word={key.is_active ? "active" : "inactive"} />
-    ),
-  },
-  {
-    id: "prefix",
-    head: "Begins with",
-    width: "150px",
-    isSecondary: true,
-    cell: (key) => <code className="font-mono text-small">{key.key_prefix}…</code>,
-  },
-  { id: "permissions", head: "May", isSecondary: true, cell: (key) => key.permissions.join(", ") },
-  {
-    id: "used",
-    head: "Last used",
-    width: "130px",
-    isNumeric: true,
-    cell: (key) =>
-      key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">Never</span>,
-  },
-];
+import { KeyForm, type Wanted } from "./key-form.tsx";
+import { KeyPanel } from "./key-panel.tsx";
+import { type Key, KeyState } from "./key-state.tsx";
+import { NewSecret } from "./new-secret.tsx";
 
 export function ApiKeysPage() {
-  const { api, workspace } = usePlace();
+  const place = usePlace();
+  const { api, workspace } = place;
+  const navigate = useNavigate();
+  const { open: openId } = useSearch({ strict: false }) as { readonly open?: string };
   const [isMaking, setMaking] = useState(false);
-  const [secret, setSecret] = useState<string>();
-  const [open, setOpen] = useState<Key>();
+  const [issued, setIssued] = useState<Schema<"IssuedApiKey">>();
+  const { data: catalogue } = useQuery(catalogueQuery(place));
   const { data, error, refetch } = useQuery({
     queryKey: ["api-keys", workspace.id],
     queryFn: ({ signal }) => api.listApiKeys({ query: { show_inactive: true }, signal }),
   });
-  const mayWrite = mayCall(workspace, "createApiKey");
-  const make = (
+  const open = data?.find(({ id }) => id === openId);
+  const show = (id?: string) => {
+    void navigate({ to: ".", search: (id === undefined ? {} : { open: id }) as never });
+  };
+  const make = mayCall(workspace, "createApiKey") && (
     <Button kind="primary" onPress={() => setMaking(true)}>
       <Plus size={16} aria-hidden /> New key
     </Button>
   );
   return (
-    <Page title="API keys" acts={mayWrite && make}>
-      {error ? (
-        <Failure error={error} onRetry={() => refetch()} />
-      ) : data?.length === 0 ? (
-        <Empty title="No program has a key yet" action={mayWrite && make}>
-          A key lets a program send mail and manage what its permissions name. Give each program its own.
-        </Empty>
-      ) : (
-        <DataTable
-          label="API keys"
-          columns={columns}
-          rows={data}
-          idOf={(key) => key.id}
-          openId={open?.id}
-          onOpen={setOpen}
-        />
-      )}
+    <div className={`grid h-full min-h-0 ${open ? "lg:grid-cols-[minmax(0,1fr)_minmax(380px,38%)]" : ""}`}>
+      <div className={`min-h-0 min-w-0 overflow-auto ${open ? "max-lg:hidden" : ""}`}>
+        <Page title="API keys" acts={make}>
+          {error ? (
+            <Failure error={error} onRetry={refetch} />
+          ) : data?.length === 0 ? (
+            <Empty title="No program has a key yet" action={make}>
+              A key lets a program send mail and manage what its permissions name. Give each program its own.
+            </Empty>
+          ) : (
+            <DataTable
+              label="API keys"
+              columns={columnsOf(catalogue).filter(({ isSecondary }) => !open || !isSecondary)}
+              rows={data}
+              idOf={({ id }) => id}
+              openId={openId}
+              onOpen={({ id }) => show(id)}
+            />
+          )}
+        </Page>
+      </div>
+      {open && <KeyPanel key={open.id} apiKey={open} onClose={() => show()} onIssued={setIssued} />}
       {isMaking && (
-        <NewKeyDialog
+        <MakeKey
           onClose={() => setMaking(false)}
-          onMade={(key) => {
+          onIssued={(made) => {
             setMaking(false);
-            setSecret(key);
+            setIssued(made);
           }}
         />
       )}
-      {secret && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
-      {open && mayWrite && <KeyActs apiKey={open} onClose={() => setOpen(undefined)} onSecret={setSecret} />}
-    </Page>
+      {issued && <NewSecret issued={issued} onClose={() => setIssued(undefined)} />}
+    </div>
   );
 }
 
-/** Deactivating can be undone; a new secret and deleting cannot. */
-function KeyActs({
-  apiKey,
+function MakeKey({
   onClose,
-  onSecret,
+  onIssued,
 }: {
-  readonly apiKey: Key;
   readonly onClose: () => void;
-  readonly onSecret: (secret: string) => void;
+  readonly onIssued: (issued: Schema<"IssuedApiKey">) => void;
 }) {
   const { api } = usePlace();
-  const { id, name, is_active } = apiKey;
-  const change = { changes: ["api-keys"], onDone: onClose };
-  const toggle = useAct({
-    ...change,
-    run: () => (is_active ? api.deactivateApiKey({ id }) : api.reactivateApiKey({ id })),
-    done: `${name} is ${is_active ? "inactive" : "active"}`,
-  });
-  const renew = useAct({
+  const make = useAct({
+    run: (body: Wanted) => api.createApiKey({ body }),
     changes: ["api-keys"],
-    run: () => api.regenerateApiKey({ id }),
-    done: `${name} has a new secret`,
-    onDone: ({ key }) => {
-      onClose();
-      onSecret(key);
-    },
+    done: ({ name }) => `The key ${name} is made`,
+    onDone: onIssued,
   });
-  const remove = useAct({ ...change, run: () => api.deleteApiKey({ id }), done: `${name} is deleted` });
   return (
-    <Question
-      title={name}
-      isOpen
-      onClose={onClose}
-      act="Delete for ever"
-      onConfirm={() => remove.mutate()}
-      isPending={remove.isPending}
-      error={remove.error ?? toggle.error ?? renew.error}
-    >
-      <p>
-        {is_active
-          ? "Programs that use this key are refused from the moment it is inactive. You can make it active again."
-          : "This key is inactive: programs that use it are refused."}
-      </p>
-      <div className="mt-4 flex flex-wrap gap-2">
-        <Button onPress={() => toggle.mutate()} isPending={toggle.isPending}>
-          {is_active ? "Make inactive" : "Make active"}
-        </Button>
-        {is_active && (
-          <Button onPress={() => renew.mutate()} isPending={renew.isPending}>
-            New secret
-          </Button>
-        )}
-      </div>
-    </Question>
+    <Dialog title="New API key" isOpen onClose={onClose} isWide>
+      <KeyForm
+        act="Make the key"
+        error={make.error}
+        isPending={make.isPending}
+        onSubmit={(wanted) => make.mutate(wanted)}
+        onCancel={onClose}
+      />
+    </Dialog>
   );
+}
+
+function columnsOf(catalogue: Catalogue | undefined): readonly Column<Key>[] {
+  const never = <span className="text-muted">Never</span>;
+  return [
+    { id: "name", head: "Name", cell: ({ name }) => <span className="font-medium">{name}</span> },
+    { id: "state", head: "State", width: "106px", cell: (key) => <KeyState apiKey={key} /> },
+    {
+      id: "prefix",
+      head: "Begins with",
+      width: "140px",
+      isSecondary: true,
+      cell: ({ key_prefix }) => <code className="font-mono text-small">{key_prefix}…</code>,
+    },
+    {
+      id: "permissions",
+      head: "It may",
+      isSecondary: true,
+      cell: ({ permissions }) => (catalogue ? inWords(catalogue, permissions).join(" · ") : ""),
+    },
+    {
+      id: "expires",
+      head: "Expires",
+      width: "120px",
+      isNumeric: true,
+      isSecondary: true,
+      cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} /> : never),
+    },
+    {
+      id: "used",
+      head: "Last used",
+      width: "120px",
+      isNumeric: true,
+      cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
+    },
+  ];
 }

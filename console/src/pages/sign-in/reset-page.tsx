@@ -1,3 +1,53 @@
+/** Choosing a new password with the link of a mail, or of the command line. */
+import { PosthasteError } from "@posthaste/client";
+import { useMutation } from "@tanstack/react-query";
+import { Form } from "react-aria-components";
+import { fieldErrors } from "../../api/act.ts";
+import { openApi } from "../../api/client.ts";
+import { Failure } from "../../parts/failure.tsx";
+import { fieldsOf } from "../../parts/form-fields.ts";
+import { Submit } from "../../parts/refusal.tsx";
+import { Column } from "./column.tsx";
+import { ForgottenPassword } from "./forgotten-password.tsx";
+import { ToSignIn, useToken } from "./link.tsx";
+import { NewPassword } from "./new-password.tsx";
+
 export function ResetPage() {
-  return null;
+  const token = useToken();
+  const reset = useMutation({
+    mutationFn: (password: string) => openApi.resetPassword({ body: { token, password } }),
+  });
+  if (reset.data)
+    return (
+      <Column title="Your password is changed">
+        <p role="status">
+          {reset.data.email} signs in with it from now on. All sessions have ended; second factors are as they
+          were.
+        </p>
+        <ToSignIn kind="primary">Sign in</ToSignIn>
+      </Column>
+    );
+  if (reset.error instanceof PosthasteError && reset.error.status === 404)
+    return (
+      <Column title="This link works no more">
+        <Failure error={reset.error} />
+        <ForgottenPassword back={<ToSignIn kind="quiet">Back to the sign-in</ToSignIn>} />
+      </Column>
+    );
+  return (
+    <Column title="Choose a new password">
+      <Form
+        className="flex flex-col gap-4"
+        validationErrors={fieldErrors(reset.error)}
+        onSubmit={(event) => {
+          reset.mutate(fieldsOf(event).password ?? "");
+        }}
+      >
+        <NewPassword label="New password" />
+        <Submit error={reset.error} isPending={reset.isPending}>
+          Change the password
+        </Submit>
+      </Form>
+    </Column>
+  );
 }

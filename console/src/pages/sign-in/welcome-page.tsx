@@ -1,64 +1,85 @@
 /** The first person of an installation, by the one-time link that a start prints. */
+import schema from "schema:FirstOwner";
+import { PosthasteError } from "@posthaste/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { Form } from "react-aria-components";
-import { apiOf } from "../../api/client.ts";
-import { sessionQuery } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
+import { fieldErrors } from "../../api/act.ts";
+import { openApi } from "../../api/client.ts";
+import { takeSession } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { fieldsOf } from "../../parts/form-fields.ts";
+import { Submit } from "../../parts/refusal.tsx";
+import { ownZone, ZonePicker } from "../../parts/zone-picker.tsx";
 import { Column } from "./column.tsx";
+import { ToSignIn, useToken } from "./link.tsx";
+import { NewPassword } from "./new-password.tsx";
 
-const api = apiOf(undefined);
-const token = location.hash.slice(1);
+const longest = (field: string) => schema.properties[field]?.maxLength ?? 0;
 
 export function WelcomePage() {
+  const token = useToken();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const [timezone, setTimezone] = useState(ownZone);
   const create = useMutation({
-    mutationFn: (fields: Record<string, string>) =>
-      api.createFirstOwner({
-        body: { ...fields, token, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone } as never,
-      }),
-    onSuccess: async () => {
-      await queries.resetQueries({ queryKey: sessionQuery.queryKey });
+    mutationFn: ({
+      name = "",
+      email = "",
+      password = "",
+      workspace_name = "",
+    }: Readonly<Record<string, string>>) =>
+      openApi.createFirstOwner({ body: { token, timezone, name, email, password, workspace_name } }),
+    onSuccess: async (session) => {
+      takeSession(queries, session);
       await navigate({ to: "/", hash: "" });
     },
   });
+  if (create.error instanceof PosthasteError && create.error.status === 404)
+    return (
+      <Column title="This link works no more">
+        <Failure error={create.error} />
+        <ToSignIn>Sign in with an account</ToSignIn>
+      </Column>
+    );
   return (
     <Column title="Welcome to Posthaste">
       <Form
         className="flex flex-col gap-4"
+        validationErrors={fieldErrors(create.error)}
         onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate(Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>);
+          create.mutate(fieldsOf(event));
         }}
       >
-        <Field name="name" label="Your name" autoComplete="name" isRequired autoFocus />
-        <Field name="email" type="email" label="Email" autoComplete="username" isRequired />
         <Field
-          name="password"
-          type="password"
-          label="Password"
-          hint="At least 10 characters. A few unrelated words are good."
-          autoComplete="new-password"
+          name="name"
+          label="Your name"
+          autoComplete="name"
+          maxLength={longest("name")}
           isRequired
+          autoFocus
         />
+        <Field name="email" type="email" label="Email" autoComplete="username" isRequired />
+        <NewPassword />
         <Field
           name="workspace_name"
           label="Workspace"
           hint="Usually the name of your organisation."
+          maxLength={longest("workspace_name")}
           isRequired
         />
-        <Button type="submit" kind="primary" className="h-10" isPending={create.isPending}>
+        <ZonePicker
+          label="Time zone of the workspace"
+          hint="Days and months of reports follow it."
+          value={timezone}
+          onChange={setTimezone}
+        />
+        <Submit error={create.error} isPending={create.isPending}>
           Create
-        </Button>
+        </Submit>
       </Form>
-      {create.error && (
-        <div className="mt-4">
-          <Failure error={create.error} />
-        </div>
-      )}
     </Column>
   );
 }

@@ -1,0 +1,58 @@
+/** Adding a passkey: its name, then the browser asks. */
+import schema from "schema:NewPasskey";
+import type { Schema } from "@posthaste/client";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { apiOf } from "../../api/client.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { fieldOf } from "../../parts/form-fields.ts";
+import { makePasskey } from "../../parts/passkey.ts";
+import { Refusal } from "../../parts/refusal.tsx";
+
+interface Props {
+  readonly onClose: () => void;
+  readonly onAdded: (added: Schema<"NewSecondFactor">) => void;
+}
+
+const api = apiOf(undefined);
+
+export function AddPasskey({ onClose, onAdded }: Props) {
+  const add = useAct({
+    run: async (name: string) => {
+      const { challenge, passkey_options } = await api.startPasskey();
+      return api.addPasskey({ body: { challenge, name, passkey: await makePasskey(passkey_options) } });
+    },
+    changes: ["factors", "session"],
+    done: ({ factor }) => `${factor.name} is added`,
+    onDone: onAdded,
+  });
+  return (
+    <Dialog title="Add a passkey" isOpen onClose={onClose}>
+      <Form
+        className="flex flex-col gap-4"
+        validationErrors={fieldErrors(add.error)}
+        onSubmit={(event) => {
+          add.mutate(fieldOf(event, "name"));
+        }}
+      >
+        <Field
+          name="name"
+          label="Name"
+          hint="Where it is kept, such as “Laptop” or the name of your password manager."
+          maxLength={schema.properties.name?.maxLength ?? 0}
+          isRequired
+          autoFocus
+        />
+        <Refusal error={add.error} />
+        <div className="flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={add.isPending}>
+            Continue
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,111 @@
+/** One second factor: its name, its use, renaming and removing. */
+import schema from "schema:FactorName";
+import type { Schema } from "@posthaste/client";
+import { KeyRound, Smartphone } from "lucide-react";
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { apiOf } from "../../api/client.ts";
+import { ActMenu } from "../../parts/act-menu.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog, Question } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
+import { fieldOf } from "../../parts/form-fields.ts";
+import { Refusal } from "../../parts/refusal.tsx";
+import { Time } from "../../parts/time.tsx";
+
+type Factor = Schema<"SecondFactor">;
+
+const api = apiOf(undefined);
+const kinds: Readonly<Record<Factor["kind"], string>> = {
+  authenticator_app: "Authenticator app",
+  passkey: "Passkey",
+};
+
+export function FactorRow({ factor, isLast }: { readonly factor: Factor; readonly isLast: boolean }) {
+  const { id, kind, name, created_at, last_used_at } = factor;
+  const [open, setOpen] = useState<"rename" | "remove">();
+  const close = () => setOpen(undefined);
+  const remove = useAct({
+    run: () => api.removeSecondFactor({ id }),
+    changes: ["factors", "session"],
+    done: `${name} is removed`,
+    onDone: close,
+  });
+  const Icon = kind === "passkey" ? KeyRound : Smartphone;
+  return (
+    <li className="flex min-h-14 items-center gap-3 border-b border-line/60 py-2">
+      <Icon size={16} aria-hidden className="shrink-0 text-muted" />
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-medium">{name}</p>
+        <p className="text-muted">
+          {kinds[kind]}, added <Time at={created_at} />,{" "}
+          {last_used_at ? (
+            <>
+              used <Time at={last_used_at} />
+            </>
+          ) : (
+            "never used"
+          )}
+        </p>
+      </div>
+      <ActMenu
+        label={`Acts on ${name}`}
+        acts={[
+          { name: "Rename", run: () => setOpen("rename") },
+          { name: "Remove", run: () => setOpen("remove"), isDanger: true },
+        ]}
+      />
+      {open === "rename" && <Rename factor={factor} onClose={close} />}
+      <Question
+        title={`Remove ${name}?`}
+        isOpen={open === "remove"}
+        onClose={close}
+        act="Remove it"
+        onConfirm={() => remove.mutate()}
+        isPending={remove.isPending}
+        error={remove.error}
+      >
+        {isLast
+          ? "It is your last second factor: the recovery codes stop working, and workspaces that require a second factor are closed to you."
+          : "You can no longer sign in with it."}
+      </Question>
+    </li>
+  );
+}
+
+function Rename({ factor, onClose }: { readonly factor: Factor; readonly onClose: () => void }) {
+  const rename = useAct({
+    run: (name: string) => api.renameSecondFactor({ id: factor.id, body: { name } }),
+    changes: ["factors"],
+    done: ({ name }) => `It is called ${name} now`,
+    onDone: onClose,
+  });
+  return (
+    <Dialog title={`Rename ${factor.name}`} isOpen onClose={onClose}>
+      <Form
+        className="flex flex-col gap-4"
+        validationErrors={fieldErrors(rename.error)}
+        onSubmit={(event) => {
+          rename.mutate(fieldOf(event, "name"));
+        }}
+      >
+        <Field
+          name="name"
+          label="Name"
+          defaultValue={factor.name}
+          maxLength={schema.properties.name?.maxLength ?? 0}
+          isRequired
+          autoFocus
+        />
+        <Refusal error={rename.error} />
+        <div className="flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={rename.isPending}>
+            Rename
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+/** Asks for a link to choose a new password. The answer is the same for every address. */
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors } from "../../api/act.ts";
+import { openApi } from "../../api/client.ts";
+import { Field } from "../../parts/field.tsx";
+import { fieldOf } from "../../parts/form-fields.ts";
+import { Submit } from "../../parts/refusal.tsx";
+
+export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
+  const ask = useMutation({
+    mutationFn: (email: string) => openApi.requestPasswordReset({ body: { email } }).withResponse(),
+  });
+  if (ask.data)
+    return (
+      <>
+        <p role="status">{ask.data.message}.</p>
+        {back}
+      </>
+    );
+  return (
+    <>
+      <Form
+        className="flex flex-col gap-4"
+        validationErrors={fieldErrors(ask.error)}
+        onSubmit={(event) => {
+          ask.mutate(fieldOf(event, "email"));
+        }}
+      >
+        <Field
+          name="email"
+          type="email"
+          label="Email"
+          hint="A link to choose a new password is mailed to it."
+          autoComplete="username"
+          isRequired
+          autoFocus
+        />
+        <Submit error={ask.error} isPending={ask.isPending}>
+          Send the link
+        </Submit>
+      </Form>
+      {back}
+    </>
+  );
+}

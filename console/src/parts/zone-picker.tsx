@@ -1,0 +1,57 @@
+/** A time zone, found by typing a city or a country's part of its name. */
+import { useState } from "react";
+import type { Option } from "./choice.tsx";
+import { Picker } from "./picker.tsx";
+
+const MOST_SHOWN = 50;
+const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
+
+/** The zone that this browser is set to. */
+export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+interface Props {
+  readonly label: string;
+  readonly hint?: string;
+  readonly name?: string;
+  readonly value: string;
+  readonly onChange: (zone: string) => void;
+}
+
+export function ZonePicker({ label, hint, name, value, onChange }: Props) {
+  const [text, setText] = useState(textOf(value));
+  const isTyping = text !== textOf(value);
+  const words = isTyping ? text.toLowerCase() : "";
+  const found = zones.filter((zone) => textOf(zone).toLowerCase().includes(words)).slice(0, MOST_SHOWN);
+  const shown = isTyping || found.includes(value) ? found : [value, ...found];
+  return (
+    <Picker
+      label={label}
+      {...(hint !== undefined && { hint })}
+      {...(name !== undefined && { name })}
+      options={shown.map(optionOf)}
+      inputValue={text}
+      onInputChange={setText}
+      value={value}
+      onChange={(zone) => {
+        if (zone === null) return;
+        setText(textOf(String(zone)));
+        onChange(String(zone));
+      }}
+      onBlur={() => setText(textOf(value))}
+    />
+  );
+}
+
+/** "America/New York" */
+function textOf(zone: string): string {
+  return zone.replaceAll("_", " ");
+}
+
+function optionOf(zone: string): Option {
+  const parts = new Intl.DateTimeFormat("en-GB", {
+    timeZone: zone,
+    timeZoneName: "longOffset",
+  }).formatToParts();
+  const offset = parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
+  return { id: zone, name: textOf(zone), description: offset };
+}
