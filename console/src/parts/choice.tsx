@@ -27,7 +27,11 @@ interface Props extends Omit<SelectProps<Option>, "children" | "className"> {
 
 export function Choice({ label, options, isBare = false, ...rest }: Props) {
   return (
-    <Select {...rest} {...(isBare && { "aria-label": label })} className="flex min-w-0 flex-col gap-1">
+    <Select
+      {...rest}
+      {...(isBare && { "aria-label": label })}
+      className="flex min-w-0 flex-col gap-1 outline-none"
+    >
       {!isBare && <Label className="font-medium">{label}</Label>}
       <Button className="flex h-9 items-center gap-2 rounded-control border border-control bg-surface px-3 text-left">
         <SelectValue className="flex-1 truncate">

@@ -32,9 +32,9 @@ export function Panel({
 }) {
   return (
     <section className="border-t border-line py-5">
-      <div className="mb-3 flex min-h-8 items-center gap-3">
+      <div className="mb-3 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
         <h2 className="text-[15px] font-semibold">{title}</h2>
-        {acts && <div className="ml-auto flex gap-2">{acts}</div>}
+        {acts && <div className="ml-auto flex flex-wrap justify-end gap-2">{acts}</div>}
       </div>
       {children}
     </section>

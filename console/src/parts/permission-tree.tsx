@@ -31,7 +31,7 @@ export function PermissionTree({ label, chosen, onChange }: Props) {
           What your role ({workspace.role.name}) lacks is closed: you cannot give more than you have.
         </p>
       )}
-      <div className="mt-2 h-72 overflow-y-auto rounded-control border border-line px-4 py-2">
+      <div className="mt-2 h-64 overflow-y-auto rounded-control border border-line px-4 py-2">
         {data?.wildcards.map(({ value, label: text }) => (
           <Grant key={value} value={value} text={text} {...choice} />
         ))}
@@ -60,7 +60,7 @@ function ResourceRow({ resource, ...choice }: Choice & { readonly resource: Reso
         <Button
           slot="trigger"
           aria-label={`Calls of ${label}`}
-          className="group flex min-h-7 min-w-44 flex-1 items-center gap-1 rounded text-left"
+          className="group flex min-h-6 min-w-44 flex-1 items-center gap-1 rounded text-left"
         >
           <ChevronRight
             size={14}

@@ -13,7 +13,9 @@ export function RadioCards({ label, options, value, onChange }: Props) {
   return (
     <RadioGroup value={value} onChange={onChange} className="flex flex-col gap-1">
       <Label className="font-medium">{label}</Label>
-      <div className="grid gap-2 sm:grid-cols-2">
+      <div
+        className={`grid gap-2 ${options.some(({ description }) => description) ? "sm:grid-cols-2" : "sm:grid-cols-3"}`}
+      >
         {options.map(({ id, name, description }) => (
           <Radio
             key={id}

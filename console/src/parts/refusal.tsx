@@ -3,7 +3,7 @@
  * until the form works again.
  */
 import { PosthasteError } from "@posthaste/client";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { say } from "./live-region.ts";
@@ -22,20 +22,38 @@ export function Submit({ error, isPending, children, kind = "primary" }: Props) 
   return (
     <>
       <Refusal error={error} />
-      <Button type="submit" kind={kind} className="h-10" isPending={isPending} isDisabled={seconds > 0}>
+      <Button
+        type="submit"
+        kind={kind}
+        className={kind === "primary" ? "h-10" : ""}
+        isPending={isPending}
+        isDisabled={seconds > 0}
+      >
         {seconds > 0 ? `Wait ${clockText(seconds)}` : children}
       </Button>
     </>
   );
 }
 
+/** Says nothing where fields of the form say it all (`validationErrors`). */
 export function Refusal({ error }: { readonly error: unknown }) {
-  if (error === null || error === undefined) return null;
-  if (!(error instanceof PasskeyError)) return <Failure error={error} />;
+  const place = useRef<HTMLDivElement>(null);
+  const [isAtFields, setAtFields] = useState(false);
+  useLayoutEffect(() => {
+    const fields = place.current?.closest("form")?.elements;
+    const details = error instanceof PosthasteError ? error.details : [];
+    setAtFields(details.length > 0 && details.every(({ field }) => fields?.namedItem(field)));
+  }, [error]);
   return (
-    <p role="alert" className="border-l-2 border-bad px-4 py-3 font-medium">
-      {error.message}
-    </p>
+    <div ref={place} className="contents">
+      {error instanceof PasskeyError ? (
+        <p role="alert" className="border-l-2 border-bad px-4 py-3 font-medium">
+          {error.message}
+        </p>
+      ) : (
+        error !== null && error !== undefined && !isAtFields && <Failure error={error} />
+      )}
+    </div>
   );
 }
 

@@ -22,6 +22,8 @@ export function ZonePicker({ label, hint, name, value, onChange }: Props) {
   const isTyping = text !== textOf(value);
   const words = isTyping ? text.toLowerCase() : "";
   const found = zones.filter((zone) => textOf(zone).toLowerCase().includes(words)).slice(0, MOST_SHOWN);
+  // Browsers list one name of a zone that has several.
+  if (found.length === 0 && isZone(text)) found.push(text);
   const shown = isTyping || found.includes(value) ? found : [value, ...found];
   return (
     <Picker
@@ -40,6 +42,14 @@ export function ZonePicker({ label, hint, name, value, onChange }: Props) {
       onBlur={() => setText(textOf(value))}
     />
   );
+}
+
+function isZone(text: string): boolean {
+  try {
+    return Intl.DateTimeFormat("en", { timeZone: text }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** "America/New York" */

@@ -105,9 +105,9 @@ function Initial({ text }: { readonly text: string }) {
   return (
     <span
       aria-hidden
-      className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent"
-    >
-      {Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
-    </span>
+      data-letter={Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
+      // Drawn by the style, so that it is no part of the name of the button.
+      className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent before:content-[attr(data-letter)]"
+    />
   );
 }

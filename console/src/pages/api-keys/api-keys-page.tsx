@@ -72,7 +72,16 @@ export function ApiKeysPage() {
           }}
         />
       )}
-      {issued && <NewSecret issued={issued} onClose={() => setIssued(undefined)} />}
+      {issued && (
+        <NewSecret
+          issued={issued}
+          onClose={() => {
+            setIssued(undefined);
+            // The first call may have come meanwhile.
+            void refetch();
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -121,7 +121,7 @@ function KeyActs({ apiKey, onClose, onIssued }: Props) {
             Reactivate
           </Button>
         )}
-        <Button kind="quiet" className="text-bad" onPress={() => setOpen("delete")}>
+        <Button className="text-bad" onPress={() => setOpen("delete")}>
           Delete
         </Button>
       </div>

@@ -7,7 +7,6 @@ import { holds, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 
 interface Props {
@@ -53,10 +52,18 @@ function FirstCall({ id, before }: { readonly id: string; readonly before: strin
     <p role="status" className="min-h-5">
       {isFirst(at) ? (
         <>
-          <StateMark shape="●" tone="text-good" word="The first call came" /> <Time at={at} isPrecise />
+          <span aria-hidden className="mr-1.5 text-[10px] text-good">
+            ●
+          </span>
+          The first call came <Time at={at} isPrecise />.
         </>
       ) : (
-        <StateMark shape="○" tone="text-muted" word="Waiting for the first call" />
+        <>
+          <span aria-hidden className="mr-1.5 text-[10px] text-muted">
+            ○
+          </span>
+          Waiting for the first call. It appears here within a minute.
+        </>
       )}
     </p>
   );

@@ -9,6 +9,10 @@ import { ToSignIn, useToken } from "./link.tsx";
 
 export function ConfirmEmailPage() {
   const token = useToken();
+  return <Confirm key={token} token={token} />;
+}
+
+function Confirm({ token }: { readonly token: string }) {
   const confirm = useMutation({ mutationFn: () => openApi.confirmEmailChange({ body: { token } }) });
   if (confirm.data)
     return (

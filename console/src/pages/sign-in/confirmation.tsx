@@ -54,7 +54,9 @@ export function Confirmation() {
   return (
     <Dialog title="Confirm that it is you" isOpen onClose={() => gate.settle("confirmation", false)}>
       <div className="flex flex-col gap-4">
-        <p className="text-muted">This needs to be certain. You are not asked again for ten minutes.</p>
+        <p className="text-muted">
+          Before this change the service asks who you are. You are not asked again for ten minutes.
+        </p>
         {usesPasskey && (
           <Button
             className="h-10"

@@ -54,6 +54,7 @@ export function InvitationPage() {
         </>
       ) : (
         <Join
+          key={token}
           token={token}
           isSignedIn={session !== null}
           onJoined={(workspaceId) => {

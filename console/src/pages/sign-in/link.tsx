@@ -4,7 +4,7 @@ import { useLocation, useNavigate } from "@tanstack/react-router";
 import { sessionQuery } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 
-/** What follows `#`, which stays out of logs. */
+/** What follows `#`, which stays out of logs. Another link changes it without loading the page again. */
 export function useToken(): string {
   return useLocation({ select: ({ hash }) => hash });
 }

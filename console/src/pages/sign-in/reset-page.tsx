@@ -14,6 +14,10 @@ import { NewPassword } from "./new-password.tsx";
 
 export function ResetPage() {
   const token = useToken();
+  return <NewPasswordForm key={token} token={token} />;
+}
+
+function NewPasswordForm({ token }: { readonly token: string }) {
   const reset = useMutation({
     mutationFn: (password: string) => openApi.resetPassword({ body: { token, password } }),
   });

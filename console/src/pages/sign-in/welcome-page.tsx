@@ -21,6 +21,10 @@ const longest = (field: string) => schema.properties[field]?.maxLength ?? 0;
 
 export function WelcomePage() {
   const token = useToken();
+  return <FirstOwner key={token} token={token} />;
+}
+
+function FirstOwner({ token }: { readonly token: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [timezone, setTimezone] = useState(ownZone);

@@ -59,7 +59,7 @@ function InvitationRow({ invitation }: { readonly invitation: Schema<"Invitation
         <>
           <Button
             kind="quiet"
-            aria-label={`Send the invitation of ${email} again`}
+            aria-label={`Send again the invitation of ${email}`}
             onPress={() => again.mutate()}
             isPending={again.isPending}
           >

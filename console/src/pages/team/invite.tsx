@@ -28,7 +28,6 @@ export function Invite() {
 function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   const { api } = usePlace();
   const [role, setRole] = useState<string | null>(null);
-  const [isAsked, setAsked] = useState(false);
   const invite = useAct({
     run: (body: Body<"inviteTeammate">) => api.inviteTeammate({ body }),
     changes: ["invitations"],
@@ -41,7 +40,6 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
         validationErrors={fieldErrors(invite.error)}
         onSubmit={(event) => {
           const email = fieldOf(event, "email");
-          setAsked(true);
           if (role !== null) invite.mutate({ email, role });
         }}
         className="flex flex-col gap-4"
@@ -56,11 +54,6 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
           autoFocus
         />
         <RoleChoice label="Role" value={role} onChange={setRole} />
-        {isAsked && role === null && (
-          <p role="alert" className="text-small text-bad">
-            Choose a role.
-          </p>
-        )}
         <Refusal error={invite.error} />
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>

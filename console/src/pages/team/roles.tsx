@@ -61,8 +61,8 @@ export function Roles() {
 function RoleRow({ role, acts }: { readonly role: Role; readonly acts: readonly MenuAct[] }) {
   const { name, description, is_built_in, teammate_count, permissions_in_words } = role;
   return (
-    <Disclosure>
-      <li className="border-b border-line/60">
+    <li className="border-b border-line/60">
+      <Disclosure>
         <div className="flex min-h-14 items-center gap-3 py-2">
           <AriaButton
             slot="trigger"
@@ -94,8 +94,8 @@ function RoleRow({ role, acts }: { readonly role: Role; readonly acts: readonly 
             ))}
           </ul>
         </DisclosurePanel>
-      </li>
-    </Disclosure>
+      </Disclosure>
+    </li>
   );
 }
 
