@@ -1,5 +1,6 @@
 /** The API as this page calls it: signed in by the session's cookie, in one workspace. */
 import { Posthaste } from "@posthaste/client";
+import { callLog } from "./call-log.ts";
 
 const clients = new Map<string, Posthaste>();
 
@@ -9,7 +10,7 @@ export function apiOf(workspaceId: string | undefined): Posthaste {
   const known = clients.get(key);
   if (known) return known;
   const headers = workspaceId === undefined ? {} : { "X-Workspace": workspaceId };
-  const client = new Posthaste({ baseUrl: location.origin, headers, retries: 1 });
+  const client = new Posthaste({ baseUrl: location.origin, headers, retries: 1, fetch: callLog.fetch });
   clients.set(key, client);
   return client;
 }

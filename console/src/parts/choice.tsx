@@ -42,7 +42,7 @@ export function Choice({ label, options, isBare = false, ...rest }: Props) {
             <ListBoxItem
               id={id}
               textValue={name}
-              className="flex items-start gap-2 rounded px-3 py-1.5 outline-none data-[focused]:bg-selected"
+              className="flex items-start gap-2 rounded px-3 py-1.5 outline-none data-[disabled]:text-muted data-[disabled]:opacity-70 data-[focused]:bg-selected"
             >
               {({ isSelected }) => (
                 <>

@@ -5,7 +5,7 @@ import { Copyable } from "./copyable.tsx";
 
 interface Props {
   readonly error: unknown;
-  readonly onRetry?: () => void;
+  readonly onRetry?: () => unknown;
 }
 
 export function Failure({ error, onRetry }: Props) {
@@ -24,7 +24,7 @@ export function Failure({ error, onRetry }: Props) {
         </p>
       )}
       {onRetry && (
-        <Button className="mt-2" onPress={onRetry}>
+        <Button className="mt-2" onPress={() => void onRetry()}>
           Try again
         </Button>
       )}

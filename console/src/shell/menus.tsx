@@ -6,29 +6,41 @@ import { type ReactNode, useState } from "react";
 import { Button, Header, Menu, MenuItem, MenuTrigger, Popover, Section } from "react-aria-components";
 import { apiOf } from "../api/client.ts";
 import { usePlace } from "../api/session.tsx";
+import { NewWorkspaceDialog } from "./new-workspace.tsx";
 
 const themes = ["system", "light", "dark"] as const;
+
+const NEW = "new";
 
 export function WorkspaceMenu() {
   const { session, workspace } = usePlace();
   const navigate = useNavigate();
+  const [isMaking, setMaking] = useState(false);
+  const onAction = (id: string | number) => {
+    if (id === NEW) return setMaking(true);
+    void navigate({ to: `/${id}/` });
+  };
   return (
-    <MenuTrigger>
-      <Button className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 font-semibold hover:bg-sunken">
-        <Initial text={workspace.name} />
-        <span className="truncate">{workspace.name}</span>
-        <ChevronsUpDown size={14} aria-hidden className="ml-auto text-muted" />
-      </Button>
-      <Overlay>
-        <Menu className="outline-none" onAction={(id) => navigate({ to: `/${id}/` })}>
-          {session.workspaces.map(({ id, name, role }) => (
-            <Item key={id} id={id} isChosen={id === workspace.id}>
-              {name} <span className="ml-2 text-muted">{role.name}</span>
-            </Item>
-          ))}
-        </Menu>
-      </Overlay>
-    </MenuTrigger>
+    <>
+      <MenuTrigger>
+        <Button className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 font-semibold hover:bg-sunken">
+          <Initial text={workspace.name} />
+          <span className="truncate">{workspace.name}</span>
+          <ChevronsUpDown size={14} aria-hidden className="ml-auto text-muted" />
+        </Button>
+        <Overlay>
+          <Menu aria-label="Workspaces" className="outline-none" onAction={onAction}>
+            {session.workspaces.map(({ id, name, role }) => (
+              <Item key={id} id={id} isChosen={id === workspace.id}>
+                {name} <span className="ml-2 text-muted">{role.name}</span>
+              </Item>
+            ))}
+            {session.person.is_operator && <Item id={NEW}>Create a workspace …</Item>}
+          </Menu>
+        </Overlay>
+      </MenuTrigger>
+      {isMaking && <NewWorkspaceDialog onClose={() => setMaking(false)} />}
+    </>
   );
 }
 
@@ -57,7 +69,7 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
         {!isFolded && <span className="truncate">{session.person.name}</span>}
       </Button>
       <Overlay>
-        <Menu className="outline-none" onAction={onAction}>
+        <Menu aria-label="Account" className="outline-none" onAction={onAction}>
           <Section>
             <Header className="px-3 pt-1 pb-1 text-small text-muted">Theme</Header>
             {themes.map((one) => (
@@ -98,13 +110,13 @@ function Item({
   );
 }
 
+/** The letter is no text, so that the name of the button is what it shows. */
 function Initial({ text }: { readonly text: string }) {
   return (
     <span
       aria-hidden
-      className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent"
-    >
-      {Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
-    </span>
+      data-letter={Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
+      className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent before:content-[attr(data-letter)]"
+    />
   );
 }
