@@ -10,6 +10,7 @@ export function Copyable({
   label,
   isMono = true,
   isShown = false,
+  isWhole = false,
 }: {
   readonly text: string;
   /** What is copied, where it is not the text. */
@@ -18,11 +19,15 @@ export function Copyable({
   readonly isMono?: boolean;
   /** The button is there without hover and focus. */
   readonly isShown?: boolean;
+  /** A long text is wrapped, not cut. */
+  readonly isWhole?: boolean;
 }) {
   const { isCopied, copy } = useCopy(copies, label);
   return (
     <span className="group inline-flex max-w-full items-center gap-1">
-      <span className={`truncate ${isMono ? "font-mono text-small" : ""}`}>{text}</span>
+      <span className={`${isWhole ? "break-all" : "truncate"} ${isMono ? "font-mono text-small" : ""}`}>
+        {text}
+      </span>
       <IconButton
         label={`Copy ${label}`}
         icon={isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}

@@ -148,7 +148,7 @@ export function DataTable<Row>(props: Props<Row>) {
 
 /** The first column stays at the left, beside the boxes. */
 function firstLeft(selection: SelectionState | undefined): string {
-  return selection ? "sticky left-10" : "sticky left-0";
+  return `sticky max-md:border-r max-md:border-r-line/60 ${selection ? "left-10" : "left-0"}`;
 }
 
 function leastWidth<Row>(columns: readonly Column<Row>[]): number {

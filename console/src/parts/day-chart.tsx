@@ -78,7 +78,7 @@ function Bars({ title, series, days }: Omit<Props, "summary">) {
     range: [LEFT, Math.max(LEFT, width)],
     padding: 0.2,
   });
-  const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: true });
+  const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: TICKS });
   const barWidth = x.bandwidth() / stacks.length;
   const labelEvery = Math.max(1, Math.ceil(LABEL_PX / Math.max(1, x.step())));
   const day = days[Math.min(chosen, days.length - 1)];

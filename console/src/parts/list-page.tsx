@@ -159,23 +159,25 @@ export function ListPage<Row>(props: Props<Row>) {
             onChange={(next) => go({ ...keep, ...next })}
           />
           {isPart && props.acts}
-          {data && total > 0 && (
-            <Pager
-              pagination={data.pagination}
-              onPage={(page) => go({ ...search, page })}
-              onNear={(page) => void queries.prefetchQuery(pageQuery(page))}
+          <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
+            {data && total > 0 && (
+              <Pager
+                pagination={data.pagination}
+                onPage={(page) => go({ ...search, page })}
+                onNear={(page) => void queries.prefetchQuery(pageQuery(page))}
+              />
+            )}
+            <TableMenu
+              columns={columns}
+              settings={settings}
+              onChange={({ limit: rows, ...next }) => {
+                change(rows ? { ...next, limit: rows } : next);
+                if (rows && search.page) go({ ...search, page: 1 });
+              }}
+              pageSizes={pageSizes}
+              limit={limit ?? data?.pagination.limit}
             />
-          )}
-          <TableMenu
-            columns={columns}
-            settings={settings}
-            onChange={({ limit: rows, ...next }) => {
-              change(rows ? { ...next, limit: rows } : next);
-              if (rows && search.page) go({ ...search, page: 1 });
-            }}
-            pageSizes={pageSizes}
-            limit={limit ?? data?.pagination.limit}
-          />
+          </div>
         </div>
         {data?.note && (
           <div className={`pb-2 text-small text-muted ${isPart ? "" : "px-6"}`}>{data.note}</div>
@@ -228,6 +230,7 @@ export function ListPage<Row>(props: Props<Row>) {
           )}
         </div>
       </section>
+      {isOpen && <h1 className="sr-only lg:hidden">{title}</h1>}
       {isOpen &&
         panel(String(search.open), () => {
           const { open: _closed, ...rest } = search;

@@ -68,11 +68,7 @@ function NoticeRow({ notice, hrefOf, onGo }: Omit<Props, "notices"> & { readonly
         </p>
         <p className="text-muted break-words">{message}</p>
         <p className="text-small text-muted">
-          {since && (
-            <>
-              since <Time at={since} />
-            </>
-          )}
+          {since && <Time at={since} />}
           {dismissed_by && ` · dismissed by ${dismissed_by}`}
         </p>
         {act.error && <Failure error={act.error} />}

@@ -29,7 +29,7 @@ export function Pager({ pagination, onPage, onNear }: Props) {
   const first = Math.min(total, (page - 1) * limit + 1);
   const last = Math.min(total, page * limit);
   return (
-    <nav aria-label="Pages" className="flex h-9 items-center gap-2 text-table text-muted max-md:w-full">
+    <nav aria-label="Pages" className="flex h-9 items-center gap-2 text-table text-muted max-md:flex-1">
       <span className="whitespace-nowrap max-md:mr-auto">
         {countText(first)}–{countText(last)} of {totalText(pagination)}
       </span>

@@ -44,7 +44,16 @@ export function Palette({ isOpen, onClose }: { readonly isOpen: boolean; readonl
     >
       <Modal className="h-fit w-full max-w-xl overflow-hidden rounded-panel bg-surface shadow-overlay">
         <Dialog aria-label="Search everything" className="outline-none">
-          <Finder onClose={onClose} />
+          {/* A first Escape would clear the field only. */}
+          <div
+            onKeyDownCapture={(event) => {
+              if (event.key !== "Escape") return;
+              event.stopPropagation();
+              onClose();
+            }}
+          >
+            <Finder onClose={onClose} />
+          </div>
         </Dialog>
       </Modal>
     </ModalOverlay>

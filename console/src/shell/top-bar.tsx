@@ -19,7 +19,7 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the sheet
   useEffect(close, [path]);
   return (
-    <div className="flex h-12 items-center gap-1 border-b border-line bg-canvas px-2 min-[901px]:hidden">
+    <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-canvas px-2 min-[901px]:hidden">
       <IconButton
         label="Open the menu"
         icon={<Menu size={18} aria-hidden />}
@@ -54,6 +54,6 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }) {
           </Dialog>
         </Modal>
       </ModalOverlay>
-    </div>
+    </header>
   );
 }

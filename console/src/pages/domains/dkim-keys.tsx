@@ -66,7 +66,7 @@ function KeyRow({ dkimKey, isSigning }: { readonly dkimKey: Key; readonly isSign
   return (
     <li className="border-b border-line/60 py-2">
       <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-1">
-        <span className="min-w-0 flex-1">
+        <span className="min-w-0 grow basis-full sm:basis-0">
           <span className="font-mono text-small">{selector}</span>{" "}
           <span className="text-muted">
             RSA {bits}, created <Time at={created_at} />

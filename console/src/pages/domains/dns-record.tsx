@@ -29,12 +29,12 @@ interface Props {
 export function DnsRecord({ type, host, value, found, children }: Props) {
   return (
     <>
-      <dl className="mt-3 grid gap-x-4 gap-y-2 sm:grid-cols-[72px_minmax(0,1fr)]">
+      <dl className="mt-3 grid items-baseline grid-cols-[56px_minmax(0,1fr)] gap-x-4 gap-y-1">
         <dt className="text-muted">Type</dt>
         <dd className="font-mono text-small leading-5">{type}</dd>
         <dt className="text-muted">Host</dt>
         <dd className="min-w-0">
-          <Copyable text={host} label="host" />
+          <Copyable text={host} label="host" isShown isWhole />
         </dd>
       </dl>
       <div className={`mt-2 grid gap-x-6 gap-y-3 ${found ? "md:grid-cols-2" : ""}`}>
@@ -44,7 +44,7 @@ export function DnsRecord({ type, host, value, found, children }: Props) {
         {found && (
           <Side title="Found">
             {found.length === 0 ? (
-              <p className="text-muted">No record</p>
+              <p className="text-small text-muted">No record</p>
             ) : (
               found.map((one) => <Marked key={one} text={one} other={value} tone="bad" />)
             )}

@@ -97,8 +97,8 @@ function Block({ block, address }: { readonly block: Schema<"SuppressionBlock">;
     onDone: () => setAsking(false),
   });
   return (
-    <li className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1">
-      <span className="min-w-0 flex-1 text-muted">
+    <li className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-2">
+      <span className="min-w-0 grow basis-60 break-words text-muted">
         {suppression_list_name}: {entry_value}, {reason.replaceAll("_", " ")}, since <Time at={created_at} />
       </span>
       {mayCall(workspace, "deleteSuppressionEntry") && (
