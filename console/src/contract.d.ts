@@ -5,9 +5,12 @@ declare module "operation:*" {
   const parameters: readonly {
     readonly name: string;
     readonly description: string;
+    readonly type?: string | readonly string[];
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly format?: string;
+    readonly maximum?: number;
+    readonly default?: unknown;
   }[];
   export default parameters;
 }
@@ -16,12 +19,15 @@ declare module "operation:*" {
 declare module "schema:*" {
   interface Schema {
     readonly description?: string;
+    readonly type?: string | readonly string[];
+    readonly format?: string;
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly minLength?: number;
     readonly minimum?: number;
     readonly maximum?: number;
     readonly maxItems?: number;
+    readonly default?: string | number | boolean;
     readonly items?: Schema;
     readonly properties: Readonly<Record<string, Schema>>;
   }

@@ -13,6 +13,7 @@ import {
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { Gates } from "./pages/sign-in/gates.tsx";
+import { NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 interface Context {
@@ -83,7 +84,7 @@ function WorkspaceFrame() {
   const { workspace: id = "" } = useParams({ strict: false }) as { readonly workspace?: string };
   const session = useSession();
   const open = session?.workspaces.find((one) => one.id === id);
-  if (!session || !open) return <p className="p-8">You are not a member of this workspace.</p>;
+  if (!session || !open) return <NoWorkspace />;
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
@@ -208,6 +209,7 @@ export function createPages(queries: QueryClient) {
     basepath: "/console",
     context: { queries },
     defaultPreload: "intent",
+    defaultNotFoundComponent: NoPage,
     scrollRestoration: true,
   });
 }

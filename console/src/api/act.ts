@@ -7,7 +7,7 @@ interface Act<Input, Result> {
   /** First words of the keys of the queries that show something else afterwards. */
   readonly changes: readonly string[];
   readonly done: string | ((result: Result) => string);
-  readonly onDone?: (result: Result) => void;
+  readonly onDone?: (result: Result) => unknown;
 }
 
 export function useAct<Input = void, Result = unknown>({ run, changes, done, onDone }: Act<Input, Result>) {

@@ -1,6 +1,6 @@
 /**
- * Live states: one stream of events a browser, shared by its tabs. The tab that holds the lock reads the stream and passes the
- * states on; when it closes, another takes over.
+ * Live states: one stream of events a browser, shared by its tabs. The tab that holds the lock reads the stream for all and passes
+ * the states on; when it closes, another takes over.
  */
 import { useCallback, useSyncExternalStore } from "react";
 
@@ -10,31 +10,43 @@ interface State {
   readonly state: unknown;
 }
 
+/** What the tabs tell each other. */
+type Word =
+  | { readonly kind: "state"; readonly state: State }
+  | { readonly kind: "wants"; readonly tab: string; readonly topics: readonly string[] }
+  /** A new leader asks what the others want. */
+  | { readonly kind: "ask" }
+  | { readonly kind: "lost"; readonly since: string | undefined };
+
+/** A stream that the service refused is asked for again after this time; a lost connection the browser opens again by itself. */
+const AGAIN_MS = 10_000;
+/** Topics that come and go with a change of page do not open the stream twice. */
+const SETTLE_MS = 100;
+
 class LiveStates {
   readonly #workspaceId: string;
   readonly #channel: BroadcastChannel;
+  readonly #tab = crypto.randomUUID();
   readonly #states = new Map<string, State>();
   readonly #listeners = new Set<() => void>();
-  /** Topics with the number of places that watch them here. */
+  /** Topics with the number of places that watch them in this tab. */
   readonly #watched = new Map<string, number>();
-  readonly #wantedElsewhere = new Set<string>();
+  readonly #wantedElsewhere = new Map<string, readonly string[]>();
   #source: EventSource | undefined;
   #open = "";
   #isLeading = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lostSince: string | undefined;
 
   constructor(workspaceId: string) {
     this.#workspaceId = workspaceId;
     this.#channel = new BroadcastChannel(`live ${workspaceId}`);
-    this.#channel.onmessage = ({ data }: MessageEvent<{ state?: State; wants?: string }>) => {
-      if (data.state) this.#take(data.state);
-      if (data.wants && !this.#wantedElsewhere.has(data.wants)) {
-        this.#wantedElsewhere.add(data.wants);
-        this.#reopen();
-      }
-    };
+    this.#channel.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
+    addEventListener("pagehide", () => this.#tell({ kind: "wants", tab: this.#tab, topics: [] }));
     void navigator.locks.request(`live ${workspaceId}`, () => {
       this.#isLeading = true;
-      this.#reopen();
+      this.#tell({ kind: "ask" });
+      this.#settle();
       // Held until the tab closes.
       return new Promise<void>(() => {});
     });
@@ -43,44 +55,102 @@ class LiveStates {
   watch(topic: string, listener: () => void): () => void {
     this.#listeners.add(listener);
     this.#watched.set(topic, (this.#watched.get(topic) ?? 0) + 1);
-    this.#channel.postMessage({ wants: topic });
-    this.#reopen();
+    this.#settle();
     return () => {
       this.#listeners.delete(listener);
       const left = (this.#watched.get(topic) ?? 1) - 1;
       if (left === 0) this.#watched.delete(topic);
       else this.#watched.set(topic, left);
+      this.#settle();
     };
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   stateOf(topic: string): State | undefined {
     return this.#states.get(topic);
   }
 
+  /** Since when nothing has come; undefined while the stream is open. */
+  get lostSince(): string | undefined {
+    return this.#lostSince;
+  }
+
+  #hear(word: Word) {
+    if (word.kind === "state") this.#take(word.state);
+    else if (word.kind === "lost") this.#setLost(word.since);
+    else if (word.kind === "ask") this.#tellWants();
+    else {
+      this.#wantedElsewhere.set(word.tab, word.topics);
+      this.#settle();
+    }
+  }
+
   #take(state: State) {
     this.#states.set(state.topic, state);
+    this.#notify();
+  }
+
+  #setLost(since: string | undefined) {
+    if (this.#lostSince === since) return;
+    this.#lostSince = since;
+    this.#notify();
+  }
+
+  #notify() {
     for (const listener of this.#listeners) listener();
   }
 
+  #settle(ms = SETTLE_MS) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => (this.#isLeading ? this.#reopen() : this.#tellWants()), ms);
+  }
+
+  #tellWants() {
+    if (!this.#isLeading) this.#tell({ kind: "wants", tab: this.#tab, topics: [...this.#watched.keys()] });
+  }
+
+  #tell(word: Word) {
+    this.#channel.postMessage(word);
+  }
+
   #reopen() {
-    if (!this.#isLeading) return;
-    const topics = [...new Set([...this.#watched.keys(), ...this.#wantedElsewhere])].sort().join(",");
-    if (topics === this.#open || topics === "") return;
+    const all = [...this.#watched.keys(), ...[...this.#wantedElsewhere.values()].flat()];
+    const topics = [...new Set(all)].sort().join(",");
+    if (topics === this.#open) return;
     this.#source?.close();
+    this.#source = undefined;
     this.#open = topics;
-    this.#source = new EventSource(
+    if (topics === "") return;
+    const source = new EventSource(
       `/api/v1/events?workspace=${this.#workspaceId}&topics=${encodeURIComponent(topics)}`,
     );
+    this.#source = source;
     for (const kind of new Set(topics.split(",").map((topic) => topic.split(":")[0] ?? ""))) {
-      this.#source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
+      source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
         const state = JSON.parse(data) as State;
         this.#take(state);
-        this.#channel.postMessage({ state });
+        this.#tell({ kind: "state", state });
       });
     }
-    this.#source.addEventListener("end", ({ data }: MessageEvent<string>) => {
-      if ((JSON.parse(data) as { reason: string }).reason === "access_lost") this.#source?.close();
+    source.addEventListener("open", () => this.#sayLost(undefined));
+    source.addEventListener("error", () => {
+      this.#sayLost(this.#lostSince ?? new Date().toISOString());
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#open = "";
+      this.#settle(AGAIN_MS);
     });
+    source.addEventListener("end", ({ data }: MessageEvent<string>) => {
+      if ((JSON.parse(data) as { reason: string }).reason === "access_lost") source.close();
+    });
+  }
+
+  #sayLost(since: string | undefined) {
+    this.#setLost(since);
+    this.#tell({ kind: "lost", since });
   }
 }
 
@@ -98,4 +168,11 @@ export function useLive<Shape>(workspaceId: string, topic: string): Shape | unde
   const subscribe = useCallback((listener: () => void) => live.watch(topic, listener), [live, topic]);
   const state = useSyncExternalStore(subscribe, () => live.stateOf(topic));
   return state?.state as Shape | undefined;
+}
+
+/** Since when live states have stopped to come; undefined while they come. */
+export function useLiveLost(workspaceId: string): string | undefined {
+  const live = liveOf(workspaceId);
+  const subscribe = useCallback((listener: () => void) => live.listen(listener), [live]);
+  return useSyncExternalStore(subscribe, () => live.lostSince);
 }

@@ -1,6 +1,7 @@
 /** The filter line: conditions as chips, and a field that suggests names and values and says what is wrong with a word. */
 import { Search, X } from "lucide-react";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { usePlace } from "../api/session.tsx";
 import { useKeys } from "../parts/keys.ts";
 import { say } from "../parts/live-region.ts";
 import {
@@ -9,8 +10,10 @@ import {
   readWord,
   type Suggestion,
   suggestionsFor,
+  wordsOf,
   writeWord,
 } from "./filter.ts";
+import { RecentFilters } from "./recent-filters.ts";
 
 interface Props {
   readonly label: string;
@@ -29,23 +32,38 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
   const [isOpen, setOpen] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
-  const suggestions = isOpen ? suggestionsFor(typed, fields, values) : [];
+  const { session } = usePlace();
+  const recent = new RecentFilters(session.person.id, label);
+  const suggestions = isOpen
+    ? [...recentOf(recent, typed, fields, values), ...suggestionsFor(typed, fields, values)]
+    : [];
   const set = fields.filter(({ parameter }) => values[parameter.name] !== undefined);
-  useKeys({ "/": () => field.current?.focus() });
+  useKeys({ "/": { name: label, group: "Table", run: () => field.current?.focus() } });
 
   const type = (text: string) => {
     setTyped(text);
     setFault(undefined);
     setActive(-1);
   };
-  const add = (word: string) => {
-    const read = readWord(word, fields, free);
-    if ("fault" in read) return setFault(read.fault);
+  const add = (line: string) => {
+    let next = values;
+    for (const word of wordsOf(line, fields)) {
+      const read = readWord(word, fields, free);
+      if ("fault" in read) return setFault(read.fault);
+      next = { ...next, [read.field.parameter.name]: read.value };
+    }
     type("");
-    onChange({ ...values, [read.field.parameter.name]: read.value });
-    say(`Filter ${writeWord(read.field, read.value)}`);
+    recent.add(next);
+    onChange(next);
+    say(`Filter ${line}`);
   };
-  const take = ({ text, isWhole }: Suggestion) => (isWhole ? add(text) : type(text));
+  const take = ({ text, isWhole, all }: Suggestion) => {
+    if (all) {
+      type("");
+      onChange(all);
+    } else if (isWhole) add(text);
+    else type(text);
+  };
   const remove = (one: FilterField) => {
     const { [one.parameter.name]: _removed, ...rest } = values;
     onChange(rest);
@@ -143,6 +161,25 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
       </ul>
     </div>
   );
+}
+
+/** Filters of before, while nothing is typed and no filter is set. */
+function recentOf(
+  recent: RecentFilters,
+  typed: string,
+  fields: readonly FilterField[],
+  values: FilterValues,
+): readonly Suggestion[] {
+  if (typed !== "" || Object.keys(values).length > 0) return [];
+  return recent.read().flatMap((all) => {
+    const words = fields.flatMap((one) => {
+      const value = all[one.parameter.name];
+      return value === undefined ? [] : [writeWord(one, value)];
+    });
+    return words.length === 0
+      ? []
+      : [{ text: words.join(" "), explanation: "used before", isWhole: true, all }];
+  });
 }
 
 function Chip({

@@ -41,7 +41,66 @@ export function readWord(word: string, fields: readonly FilterField[], free: str
   if (values && !values.includes(value)) return { fault: `${field.word} is one of ${values.join(", ")}` };
   if (maxLength !== undefined && value.length > maxLength)
     return { fault: `${field.word} has at most ${maxLength} characters` };
-  return { field, value };
+  const fault = formOf(field.parameter)?.faultOf(value);
+  return fault ? { fault: `${field.word} is ${fault}` } : { field, value };
+}
+
+/** What a value has to look like, where the API says more than "text". */
+interface Form {
+  /** Shown while the value is typed. */
+  readonly example: string;
+  /** Follows "after is". */
+  readonly faultOf: (value: string) => string | undefined;
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
+
+const day: Form = {
+  example: "2026-03-01",
+  faultOf: (value) => (DAY.test(value) && isReal(value) ? undefined : "a day such as 2026-03-01"),
+};
+const time: Form = {
+  example: "2026-03-01T09:30:00Z",
+  faultOf: (value) =>
+    (DAY.test(value) || TIME.test(value)) && isReal(value)
+      ? undefined
+      : "a day such as 2026-03-01, or a time such as 2026-03-01T09:30:00Z",
+};
+const uuid: Form = {
+  example: "0198c5a2-…",
+  faultOf: (value) => (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ? undefined : "a whole id"),
+};
+
+function formOf({ format, description }: Parameter): Form | undefined {
+  if (format === "uuid") return uuid;
+  if (format === "date") return day;
+  // Parameters that take a day as well as a time have no format, but an example.
+  return format === "date-time" || /\d{4}-\d{2}-\d{2}T/.test(description) ? time : undefined;
+}
+
+/** Whether the day is in the calendar: 30 February is none. */
+function isReal(value: string): boolean {
+  const [date = ""] = value.split("T");
+  const at = new Date(`${date}T00:00:00Z`);
+  return !Number.isNaN(Date.parse(value)) && at.toISOString().startsWith(date);
+}
+
+const sizes = [50, 100, 200] as const;
+
+/** The rows of a page to choose from, as far as the parameter `limit` goes. */
+export function pageSizes(parameters: readonly Parameter[]): readonly number[] {
+  const most = parameters.find(({ name }) => name === "limit")?.maximum;
+  return most === undefined ? [] : sizes.filter((size) => size <= most);
+}
+
+/** The words of a line: a new one begins at each name of a filter, so that a value may have blanks. */
+export function wordsOf(line: string, fields: readonly FilterField[]): readonly string[] {
+  const names = fields.map(({ word }) => word).join("|");
+  return line
+    .split(new RegExp(`\\s+(?=(?:${names}):)`, "i"))
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
 }
 
 export function writeWord({ word }: FilterField, value: string): string {
@@ -57,6 +116,8 @@ export interface Suggestion {
   readonly explanation: string;
   /** A name wants a value still; a whole word is taken as it is. */
   readonly isWhole: boolean;
+  /** The whole filter, of a suggestion that replaces it. */
+  readonly all?: FilterValues;
 }
 
 const MOST_SUGGESTIONS = 12;
@@ -70,8 +131,11 @@ export function suggestionsFor(
   const [, name, rest = ""] = /^([a-z_]+):(.*)$/is.exec(typed) ?? [];
   const field = fields.find(({ word }) => word === name?.toLowerCase());
   if (field) {
+    const form = formOf(field.parameter);
+    if (form && rest === "")
+      return [{ text: `${field.word}:${form.example}`, explanation: "is its form", isWhole: false }];
     return (field.parameter.enum ?? [])
-      .filter((value) => value.startsWith(rest.toLowerCase()))
+      .filter((value) => value.toLowerCase().startsWith(rest.toLowerCase()))
       .map((value) => ({ text: `${field.word}:${value}`, explanation: "", isWhole: true }));
   }
   return fields

@@ -1,6 +1,6 @@
 /**
- * The table of all lists: a real table with a sticky head, rows that open, and a focus that arrow keys and `j`/`k` move.
- * Old rows stay, dimmed, while new ones load; the skeleton has the height of what comes.
+ * The table of all lists: a real table with a sticky head and a sticky first column, rows that open, and a focus that arrow keys and
+ * `j`/`k` move. Old rows stay, dimmed, while new ones load; the skeleton has the height of what comes.
  */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import { useKeys } from "./keys.ts";
@@ -27,27 +27,36 @@ interface Props<Row> {
   readonly openId?: string | undefined;
   readonly onOpen: (row: Row) => void;
   readonly isStale?: boolean;
+  readonly isDense?: boolean;
   /** Rows get a box to choose them, and the key `x`. */
   readonly selection?: SelectionState;
 }
 
 const SKELETON_ROWS = 12;
+/** The least width of a column without one of its own; below their sum the table scrolls sideways. */
+const LEAST_COLUMN_PX = 128;
+const BOX_PX = 40;
 
 export function DataTable<Row>(props: Props<Row>) {
-  const { label, columns, rows, idOf, openId, onOpen, isStale = false, selection } = props;
+  const { label, columns, rows, idOf, openId, onOpen, isStale = false, isDense = false, selection } = props;
   const [focused, setFocused] = useState(0);
   const body = useRef<HTMLTableSectionElement>(null);
   const count = rows?.length ?? 0;
+  const height = isDense ? "h-7" : "h-9";
   const moveTo = (index: number) => {
     const next = Math.max(0, Math.min(count - 1, index));
     setFocused(next);
     body.current?.querySelectorAll<HTMLElement>("tr")[next]?.focus();
   };
-  useKeys({ j: () => moveTo(isWithin(body.current) ? focused + 1 : focused), k: () => moveTo(focused - 1) });
+  const step = (by: number) => moveTo(isWithin(body.current) ? focused + by : focused);
+  useKeys({
+    j: { name: "Next row", group: "Table", run: () => step(1) },
+    k: { name: "Row before", group: "Table", run: () => step(-1) },
+  });
   const onKey = (event: KeyboardEvent, index: number, row: Row) => {
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -count, End: count };
-    const step = steps[event.key];
-    if (step !== undefined) moveTo(index + step);
+    const by = steps[event.key];
+    if (by !== undefined) moveTo(index + by);
     else if (event.target !== event.currentTarget) return;
     else if (event.key === "Enter") onOpen(row);
     else if (event.key === "x" && selection) selection.toggle(idOf(row));
@@ -58,10 +67,11 @@ export function DataTable<Row>(props: Props<Row>) {
     <table
       aria-label={label}
       aria-busy={rows === undefined || isStale}
-      className={`w-full table-fixed border-collapse text-table transition-opacity duration-100 ${isStale ? "opacity-60 delay-300" : ""}`}
+      style={{ minWidth: leastWidth(columns) + (selection ? BOX_PX : 0) }}
+      className={`w-full table-fixed border-separate border-spacing-0 text-table transition-opacity duration-100 ${isStale ? "opacity-60 delay-300" : ""}`}
     >
       <colgroup>
-        {selection && <col className="w-10" />}
+        {selection && <col style={{ width: BOX_PX }} />}
         {columns.map(({ id, width, isSecondary }) => (
           <col key={id} style={{ width }} className={isSecondary ? "max-md:hidden" : ""} />
         ))}
@@ -69,15 +79,15 @@ export function DataTable<Row>(props: Props<Row>) {
       <thead>
         <tr>
           {selection && (
-            <th scope="col" className="sticky top-0 z-10 border-b border-line bg-surface px-3">
+            <th scope="col" className="sticky top-0 left-0 z-20 border-b border-line bg-surface px-3">
               <PageBox ids={rows?.map(idOf) ?? []} selection={selection} />
             </th>
           )}
-          {columns.map(({ id, head, isNumeric, isSecondary }) => (
+          {columns.map(({ id, head, isNumeric, isSecondary }, place) => (
             <th
               key={id}
               scope="col"
-              className={`sticky top-0 z-10 h-8 border-b border-line bg-surface px-3 text-left text-small font-medium text-muted ${isNumeric ? "text-right" : ""} ${isSecondary ? "max-md:hidden" : ""}`}
+              className={`sticky top-0 h-8 truncate border-b border-line bg-surface px-3 text-small font-medium text-muted ${isNumeric ? "text-right" : "text-left"} ${isSecondary ? "max-md:hidden" : ""} ${place === 0 ? `z-20 ${firstLeft(selection)}` : "z-10"}`}
             >
               {head}
             </th>
@@ -91,6 +101,7 @@ export function DataTable<Row>(props: Props<Row>) {
                 key={String(index)}
                 columns={columns}
                 index={index}
+                height={height}
                 hasBox={selection !== undefined}
               />
             ))
@@ -104,11 +115,14 @@ export function DataTable<Row>(props: Props<Row>) {
                   onFocus={() => setFocused(index)}
                   onClick={() => onOpen(row)}
                   onKeyDown={(event) => onKey(event, index, row)}
-                  className={`h-9 border-b border-line/60 -outline-offset-2 hover:bg-sunken/70 aria-selected:bg-selected ${id === openId ? "hover:bg-selected" : ""}`}
+                  className={`${height} bg-surface -outline-offset-2 hover:bg-sunken aria-selected:bg-selected [&>td]:border-b [&>td]:border-line/60`}
                 >
                   {selection && (
                     // biome-ignore lint/a11y/useKeyWithClickEvents: only keeps a click on the box from opening the row
-                    <td className="px-3" onClick={(event) => event.stopPropagation()}>
+                    <td
+                      className="sticky left-0 z-[5] bg-inherit px-3"
+                      onClick={(event) => event.stopPropagation()}
+                    >
                       <Checkbox
                         label="Choose"
                         isSelected={selection.has(id)}
@@ -116,10 +130,10 @@ export function DataTable<Row>(props: Props<Row>) {
                       />
                     </td>
                   )}
-                  {columns.map((column) => (
+                  {columns.map((column, place) => (
                     <td
                       key={column.id}
-                      className={`truncate px-3 ${column.isNumeric ? "text-right" : ""} ${column.isSecondary ? "max-md:hidden" : ""}`}
+                      className={`truncate px-3 ${column.isNumeric ? "text-right" : ""} ${column.isSecondary ? "max-md:hidden" : ""} ${place === 0 ? `z-[5] bg-inherit ${firstLeft(selection)}` : ""}`}
                     >
                       {column.cell(row)}
                     </td>
@@ -132,17 +146,32 @@ export function DataTable<Row>(props: Props<Row>) {
   );
 }
 
+/** The first column stays at the left, beside the boxes. */
+function firstLeft(selection: SelectionState | undefined): string {
+  return `sticky max-md:border-r max-md:border-r-line/60 ${selection ? "left-10" : "left-0"}`;
+}
+
+function leastWidth<Row>(columns: readonly Column<Row>[]): number {
+  const shown = columns.filter(({ isSecondary }) => !isSecondary || matchMedia("(width >= 48rem)").matches);
+  return shown.reduce(
+    (sum, { width }) => sum + (width?.endsWith("px") ? Number.parseInt(width, 10) : LEAST_COLUMN_PX),
+    0,
+  );
+}
+
 function SkeletonRow<Row>({
   columns,
   index,
+  height,
   hasBox,
 }: {
   readonly columns: readonly Column<Row>[];
   readonly index: number;
+  readonly height: string;
   readonly hasBox: boolean;
 }) {
   return (
-    <tr className="h-9 border-b border-line/60">
+    <tr className={`${height} [&>td]:border-b [&>td]:border-line/60`}>
       {hasBox && <td />}
       {columns.map(({ id, isSecondary }, place) => (
         <td key={id} className={`px-3 ${isSecondary ? "max-md:hidden" : ""}`}>

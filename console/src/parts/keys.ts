@@ -1,10 +1,18 @@
 /**
  * Shortcuts of single keys and of chords such as `g m`. They never act inside a field or an overlay, and not at all where the person
- * has switched them off: then only Escape and keys with a modifier act.
+ * has switched them off: then only Escape and keys with a modifier act. Keys with a modifier act in fields, too.
+ * What is mounted last is asked first, and a chord goes before a single key. Named ones are listed by the sheet of `?`.
  */
 import { useEffect, useRef } from "react";
 
-export type Shortcuts = Readonly<Record<string, () => void>>;
+interface NamedShortcut {
+  /** What it does, for the sheet of shortcuts. */
+  readonly name: string;
+  readonly group: string;
+  readonly run: () => void;
+}
+
+export type Shortcuts = Readonly<Record<string, (() => void) | NamedShortcut>>;
 
 const CHORD_MS = 1_000;
 const SWITCH = "shortcuts";
@@ -21,42 +29,75 @@ export function switchKeys(areOn: boolean): void {
 export function useKeys(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
   current.current = shortcuts;
-  useEffect(() => {
-    const keys = new Keys(() => current.current);
-    document.addEventListener("keydown", keys.onKey);
-    return () => document.removeEventListener("keydown", keys.onKey);
-  }, []);
+  useEffect(() => keyboard.add(() => current.current), []);
 }
 
-class Keys {
-  readonly #shortcuts: () => Shortcuts;
+/** The named shortcuts that act now, by group, in the order in which they were mounted. */
+export function shortcutsNow(): ReadonlyMap<string, readonly (readonly [keys: string, name: string])[]> {
+  return keyboard.named();
+}
+
+class Keyboard {
+  readonly #layers: (() => Shortcuts)[] = [];
   #first = "";
   #at = 0;
 
-  constructor(shortcuts: () => Shortcuts) {
-    this.#shortcuts = shortcuts;
+  add(layer: () => Shortcuts): () => void {
+    if (this.#layers.length === 0) document.addEventListener("keydown", this.#onKey);
+    this.#layers.push(layer);
+    return () => {
+      this.#layers.splice(this.#layers.indexOf(layer), 1);
+      if (this.#layers.length === 0) document.removeEventListener("keydown", this.#onKey);
+    };
   }
 
-  readonly onKey = (event: KeyboardEvent) => {
-    if (event.defaultPrevented || event.altKey || isTyping(event.target)) return;
-    const isSingle = event.key.length === 1 && !event.metaKey && !event.ctrlKey;
-    if (isSingle && !areKeysOn()) return;
-    const key = event.metaKey || event.ctrlKey ? `mod+${event.key.toLowerCase()}` : event.key;
-    const chord = event.timeStamp - this.#at < CHORD_MS ? `${this.#first} ${key}` : key;
-    const act = this.#shortcuts()[chord] ?? this.#shortcuts()[key];
-    this.#first = key;
+  named(): ReadonlyMap<string, readonly (readonly [string, string])[]> {
+    const groups = new Map<string, Map<string, string>>();
+    for (const layer of this.#layers) {
+      for (const [keys, shortcut] of Object.entries(layer())) {
+        if (typeof shortcut === "function") continue;
+        const group = groups.get(shortcut.group) ?? new Map<string, string>();
+        groups.set(shortcut.group, group.set(keys, shortcut.name));
+      }
+    }
+    return new Map([...groups].map(([group, keys]) => [group, [...keys]]));
+  }
+
+  readonly #onKey = (event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.altKey || isModifier(event.key)) return;
+    const isMod = event.metaKey || event.ctrlKey;
+    if (isInOverlay(event.target) || (!isMod && isTyping(event.target))) return;
+    if (event.key.length === 1 && !isMod && !areKeysOn()) return;
+    const key = isMod ? `mod+${event.key.toLowerCase()}` : event.key;
+    const chord = event.timeStamp - this.#at < CHORD_MS ? this.#find(`${this.#first} ${key}`) : undefined;
+    const found = chord ?? this.#find(key);
+    this.#first = chord ? "" : key;
     this.#at = event.timeStamp;
-    if (act === undefined) return;
+    if (found === undefined) return;
     event.preventDefault();
-    act();
+    if (typeof found === "function") found();
+    else found.run();
   };
+
+  #find(keys: string) {
+    return this.#layers.findLast((layer) => layer()[keys] !== undefined)?.()[keys];
+  }
+}
+
+const keyboard = new Keyboard();
+
+function isModifier(key: string): boolean {
+  return /^(Shift|Control|Meta|Alt)$/.test(key);
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  if (!(target instanceof HTMLElement)) return false;
   return (
-    target.isContentEditable ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) ||
-    target.closest("[role=dialog],[role=menu],[role=listbox]") !== null
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+    !(target instanceof HTMLInputElement && /^(checkbox|radio)$/.test(target.type))
   );
+}
+
+function isInOverlay(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("[role=dialog],[role=menu],[role=listbox]") !== null;
 }

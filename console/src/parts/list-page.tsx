@@ -4,7 +4,7 @@
  */
 import { keepPreviousData, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { usePlace } from "../api/session.tsx";
 import type { FilterField, FilterValues } from "../filter/filter.ts";
 import { FilterLine } from "../filter/filter-line.tsx";
@@ -12,9 +12,12 @@ import { Button } from "./button.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { Empty } from "./empty.tsx";
 import { Failure } from "./failure.tsx";
-import { counted, countText } from "./numbers.ts";
-import { Pager, type Pagination } from "./pager.tsx";
+import { useKeys } from "./keys.ts";
+import { counted } from "./numbers.ts";
+import { Pager, type Pagination, totalText } from "./pager.tsx";
 import { countChosen, type SelectionState, useSelection } from "./selection.ts";
+import { TableMenu } from "./table-menu.tsx";
+import { useTableSettings } from "./table-settings.ts";
 
 export interface RowsAnswer<Row> {
   readonly rows: readonly Row[];
@@ -25,6 +28,8 @@ export interface RowsAnswer<Row> {
 
 interface ListSearch {
   readonly page?: number;
+  /** The cursor of a search that continues where the call before has stopped. */
+  readonly after?: string;
   /** The id of the row beside the list. */
   readonly open?: string;
   readonly [parameter: string]: string | number | undefined;
@@ -38,7 +43,7 @@ interface Props<Row> {
   /** First word of the key of the queries. */
   readonly queryKey: string;
   readonly load: (
-    query: FilterValues & { readonly page: number },
+    query: FilterValues & { readonly page: number; readonly limit?: number },
     signal: AbortSignal,
   ) => Promise<RowsAnswer<Row>>;
   readonly columns: readonly Column<Row>[];
@@ -60,6 +65,8 @@ interface Props<Row> {
     readonly values: FilterValues;
     readonly total: number;
   }) => ReactNode;
+  /** Rows of a page to choose from (`pageSizes` of the parameters); `load` then gets the chosen `limit`. */
+  readonly pageSizes?: readonly number[];
   /** Below another heading, where the list is a part of a page: less room, no title. */
   readonly isPart?: boolean;
 }
@@ -77,6 +84,7 @@ export function ListPage<Row>(props: Props<Row>) {
     onOpen,
     panel,
     bulk,
+    pageSizes = [],
     isPart = false,
   } = props;
   const search = useSearch({ strict: false }) as ListSearch;
@@ -90,20 +98,39 @@ export function ListPage<Row>(props: Props<Row>) {
   );
   const conditions = JSON.stringify(values);
   const chosen = useSelection(conditions);
+  const { settings, change } = useTableSettings(queryKey);
+  const limit = pageSizes.find((size) => size === settings.limit);
   const pageQuery = (page: number) =>
     queryOptions({
-      queryKey: [queryKey, workspace.id, title, values, page],
-      queryFn: ({ signal }) => load({ ...values, page } as FilterValues & { page: number }, signal),
+      queryKey: [queryKey, workspace.id, title, values, page, limit, search.after],
+      queryFn: ({ signal }) => {
+        const more = { ...(limit && { limit }), ...(search.after && { after: search.after }) };
+        return load({ ...values, page, ...more } as Parameters<typeof load>[0], signal);
+      },
     });
   const { data, error, refetch, isPlaceholderData } = useQuery({
     ...pageQuery(search.page ?? 1),
     placeholderData: keepPreviousData,
   });
-  const go = (next: ListSearch) => navigate({ to: ".", search: next as never });
+  const go = (next: ListSearch) => void navigate({ to: ".", search: next as never });
   const keep = search.tab === undefined ? {} : { tab: search.tab };
   const isOpen = panel !== undefined && search.open !== undefined;
   const count = Object.keys(values).length;
   const total = data?.pagination.total ?? 0;
+  const shown = columns.filter(
+    ({ id, isSecondary }, place) => place === 0 || !(settings.hidden.includes(id) || (isOpen && isSecondary)),
+  );
+  const turn = (by: number) => {
+    const page = (search.page ?? 1) + by;
+    if (page >= 1 && page <= (data?.pagination.total_pages ?? 1)) go({ ...search, page });
+  };
+  const scroller = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows begin at the top
+  useEffect(() => scroller.current?.scrollTo(0, 0), [search.page, conditions]);
+  useKeys({
+    PageDown: { name: "Next page", group: "Table", run: () => turn(1) },
+    PageUp: { name: "Page before", group: "Table", run: () => turn(-1) },
+  });
 
   return (
     <div
@@ -114,13 +141,15 @@ export function ListPage<Row>(props: Props<Row>) {
         className={`flex min-h-0 min-w-0 flex-col ${isOpen ? "max-lg:hidden" : ""}`}
       >
         {!isPart && (
-          <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 px-6 py-2">
+          <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 px-6 py-2 max-md:px-4">
             <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
-            {props.beside?.(refetch)}
+            {props.beside?.(() => void refetch())}
             <div className="ml-auto flex items-center gap-2">{props.acts}</div>
           </header>
         )}
-        <div className={`flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 pb-3 ${isPart ? "" : "px-6"}`}>
+        <div
+          className={`flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 pb-3 ${isPart ? "" : "px-6 max-md:px-4"}`}
+        >
           <FilterLine
             label={`Filter ${plural}`}
             placeholder={props.placeholder}
@@ -130,23 +159,43 @@ export function ListPage<Row>(props: Props<Row>) {
             onChange={(next) => go({ ...keep, ...next })}
           />
           {isPart && props.acts}
-          {data && total > 0 && (
-            <Pager
-              pagination={data.pagination}
-              onPage={(page) => go({ ...search, page })}
-              onNear={(page) => queries.prefetchQuery(pageQuery(page))}
+          <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
+            {data && total > 0 && (
+              <Pager
+                pagination={data.pagination}
+                onPage={(page) => go({ ...search, page })}
+                onNear={(page) => void queries.prefetchQuery(pageQuery(page))}
+              />
+            )}
+            <TableMenu
+              columns={columns}
+              settings={settings}
+              onChange={({ limit: rows, ...next }) => {
+                change(rows ? { ...next, limit: rows } : next);
+                if (rows && search.page) go({ ...search, page: 1 });
+              }}
+              pageSizes={pageSizes}
+              limit={limit ?? data?.pagination.limit}
             />
-          )}
+          </div>
         </div>
         {data?.note && (
           <div className={`pb-2 text-small text-muted ${isPart ? "" : "px-6"}`}>{data.note}</div>
         )}
         {bulk && countChosen(chosen.selection, total) > 0 && (
-          <ChosenBar state={chosen} total={total} plural={plural} pageIds={data?.rows.map(idOf) ?? []}>
+          <ChosenBar
+            state={chosen}
+            pagination={data?.pagination}
+            plural={plural}
+            pageIds={data?.rows.map(idOf) ?? []}
+          >
             {bulk({ state: chosen, values, total })}
           </ChosenBar>
         )}
-        <div className={`min-h-0 flex-1 overflow-auto border-t border-line ${isPart ? "" : "px-3"}`}>
+        <div
+          ref={scroller}
+          className={`min-h-0 flex-1 overflow-auto border-t border-line ${isPart ? "" : "md:px-3"}`}
+        >
           {error && !data ? (
             <Failure error={error} onRetry={() => refetch()} />
           ) : data?.rows.length === 0 && count > 0 ? (
@@ -165,7 +214,8 @@ export function ListPage<Row>(props: Props<Row>) {
           ) : (
             <DataTable
               label={title}
-              columns={isOpen ? columns.filter(({ isSecondary }) => !isSecondary) : columns}
+              columns={shown}
+              isDense={settings.isDense}
               rows={data?.rows}
               idOf={idOf}
               openId={search.open}
@@ -180,6 +230,7 @@ export function ListPage<Row>(props: Props<Row>) {
           )}
         </div>
       </section>
+      {isOpen && <h1 className="sr-only lg:hidden">{title}</h1>}
       {isOpen &&
         panel(String(search.open), () => {
           const { open: _closed, ...rest } = search;
@@ -191,18 +242,20 @@ export function ListPage<Row>(props: Props<Row>) {
 
 function ChosenBar({
   state,
-  total,
+  pagination,
   plural,
   pageIds,
   children,
 }: {
   readonly state: SelectionState;
-  readonly total: number;
+  readonly pagination: Pagination | undefined;
   readonly plural: string;
   readonly pageIds: readonly string[];
   readonly children: ReactNode;
 }) {
+  const total = pagination?.total ?? 0;
   const count = countChosen(state.selection, total);
+  const isMore = state.selection.isAll && pagination?.total_is_exact === false;
   const isPageChosen = pageIds.length > 0 && pageIds.every(state.has);
   return (
     <div
@@ -210,10 +263,13 @@ function ChosenBar({
       aria-label={`Chosen ${plural}`}
       className="flex min-h-11 flex-wrap items-center gap-2 bg-selected px-6 py-1.5"
     >
-      <span className="font-medium">{counted(count, "chosen", "chosen")}</span>
-      {isPageChosen && !state.selection.isAll && count < total && (
+      <span className="font-medium">
+        {isMore && "More than "}
+        {counted(count, "chosen", "chosen")}
+      </span>
+      {isPageChosen && !state.selection.isAll && count < total && pagination && (
         <Button kind="quiet" className="text-accent" onPress={state.chooseAll}>
-          Choose all {countText(total)} that match
+          Choose all {totalText(pagination)} that match
         </Button>
       )}
       <Button kind="quiet" onPress={state.clear}>

@@ -36,7 +36,7 @@ export function StateMark({ shape, tone, word }: Look & { readonly word: string 
       <span aria-hidden className={`${tone} text-[10px] leading-none`}>
         {shape}
       </span>
-      <span className="capitalize">{word}</span>
+      <span className="inline-block first-letter:uppercase">{word}</span>
     </span>
   );
 }

@@ -18,7 +18,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
     <AriaTabs
       selectedKey={chosen.id}
       onSelectionChange={(id) =>
-        navigate({
+        void navigate({
           to: ".",
           search: { ...search, tab: id === views[0]?.id ? undefined : id } as never,
           replace: true,
@@ -36,7 +36,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
           </Tab>
         ))}
       </TabList>
-      <TabPanel id={chosen.id} className="pt-4">
+      <TabPanel key={chosen.id} id={chosen.id} className="pt-4">
         {chosen.content()}
       </TabPanel>
     </AriaTabs>

@@ -3,33 +3,45 @@ import { PosthasteError } from "@posthaste/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Button, Header, Menu, MenuItem, MenuTrigger, Popover, Section } from "react-aria-components";
 import { openApi } from "../api/client.ts";
 import { usePlace } from "../api/session.tsx";
 import { useTheme } from "../api/theme.ts";
 import { themes } from "../parts/theme.ts";
+import { NewWorkspaceDialog } from "./new-workspace.tsx";
+
+const NEW = "new";
 
 export function WorkspaceMenu() {
   const { session, workspace } = usePlace();
   const navigate = useNavigate();
+  const [isMaking, setMaking] = useState(false);
+  const onAction = (id: string | number) => {
+    if (id === NEW) return setMaking(true);
+    void navigate({ to: `/${id}/` });
+  };
   return (
-    <MenuTrigger>
-      <Button className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 font-semibold hover:bg-sunken">
-        <Initial text={workspace.name} />
-        <span className="truncate">{workspace.name}</span>
-        <ChevronsUpDown size={14} aria-hidden className="ml-auto text-muted" />
-      </Button>
-      <Overlay>
-        <Menu className="outline-none" onAction={(id) => navigate({ to: `/${id}/` })}>
-          {session.workspaces.map(({ id, name, role }) => (
-            <Item key={id} id={id} isChosen={id === workspace.id}>
-              {name} <span className="ml-2 text-muted">{role.name}</span>
-            </Item>
-          ))}
-        </Menu>
-      </Overlay>
-    </MenuTrigger>
+    <>
+      <MenuTrigger>
+        <Button className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 font-semibold hover:bg-sunken">
+          <Initial text={workspace.name} />
+          <span className="truncate">{workspace.name}</span>
+          <ChevronsUpDown size={14} aria-hidden className="ml-auto text-muted" />
+        </Button>
+        <Overlay>
+          <Menu aria-label="Workspaces" className="outline-none" onAction={onAction}>
+            {session.workspaces.map(({ id, name, role }) => (
+              <Item key={id} id={id} isChosen={id === workspace.id}>
+                {name} <span className="ml-2 text-muted">{role.name}</span>
+              </Item>
+            ))}
+            {session.person.is_operator && <Item id={NEW}>Create a workspace …</Item>}
+          </Menu>
+        </Overlay>
+      </MenuTrigger>
+      {isMaking && <NewWorkspaceDialog onClose={() => setMaking(false)} />}
+    </>
   );
 }
 
@@ -59,7 +71,7 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
         {!isFolded && <span className="truncate">{session.person.name}</span>}
       </Button>
       <Overlay>
-        <Menu className="outline-none" onAction={onAction}>
+        <Menu aria-label="Account" className="outline-none" onAction={onAction}>
           <Item id="account">Your account</Item>
           <Section>
             <Header className="px-3 pt-2 pb-1 text-small text-muted">Theme</Header>
@@ -101,6 +113,7 @@ function Item({
   );
 }
 
+/** The letter is no text, so that the name of the button is what it shows. */
 function Initial({ text }: { readonly text: string }) {
   return (
     <span

@@ -1,58 +1,57 @@
-/** A domain: each DNS record, expected beside found, with what the check says in words. */
+/** A domain: each DNS record, expected beside found, with what the check says in words; then its keys and settings. */
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
-import { RefreshCw } from "lucide-react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Download } from "lucide-react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Copyable } from "../../parts/copyable.tsx";
+import { ActMenu } from "../../parts/act-menu.tsx";
+import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
-import { StateMark } from "../../parts/state-mark.tsx";
+import { CheckAgain } from "./check-again.tsx";
+import { DkimKeys } from "./dkim-keys.tsx";
+import { DnsRecord, DnsState } from "./dns-record.tsx";
+import { DomainSwitches } from "./domain-switches.tsx";
+import { useDomains } from "./queries.ts";
+import { zoneFile } from "./zone-file.ts";
 
 type Dns = Data<"getSendingDomainDnsStatus">["dns"];
+type Purpose = Dns["records"][number]["purpose"];
 
-interface Check {
-  readonly status: string;
-  readonly type: string;
-  readonly host: string;
-  readonly expected: string | null;
-  readonly found: readonly string[];
-  readonly message: string;
-}
-
-const titles = {
-  ownership: "The domain is yours",
+const titles: Readonly<Record<Purpose, string>> = {
+  ownership: "Ownership: the domain is yours",
   spf: "SPF: this service may send for it",
   dkim: "DKIM: mail is signed",
   dmarc: "DMARC: what receivers do with forgeries",
   return_path: "Return path: bounces come back here",
-  dmarc_reports: "Reports come here",
-  tracking: "Links of your own domain",
-} as const;
+  dmarc_reports: "DMARC reports come here",
+  tracking: "Links begin with your own domain",
+};
 
 export function DomainPage() {
   const { domain: id = "" } = useParams({ strict: false }) as { readonly domain?: string };
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  const [isDeleting, setDeleting] = useState(false);
+  const { data, error, refetch, isFetching, dataUpdatedAt } = useQuery({
     queryKey: ["domain", workspace.id, id],
     queryFn: ({ signal }) => api.getSendingDomainDnsStatus({ id, signal }),
   });
-  const verify = useAct({
-    run: () => api.verifySendingDomain({ id }),
-    changes: ["domain", "domains"],
-    done: ({ verified }) => (verified ? "The domain is verified" : "Some records are still missing"),
-  });
-  const checks = data ? checksOf(data.dns) : [];
+  const domain = useDomains().data?.find((one) => one.id === id);
+  const mayWrite = mayCall(workspace, "verifySendingDomain");
+  const verify = useVerify(id, data?.dns);
+  const records = data?.dns.records ?? [];
+  const look = useCallback(() => void refetch(), [refetch]);
   return (
     <Page
-      title={data?.domain ?? "Domain"}
+      title={data?.domain ?? domain?.domain ?? "Domain"}
       acts={
-        mayCall(workspace, "createSendingDomain") && (
-          <Button kind="primary" onPress={() => verify.mutate()} isPending={verify.isPending}>
-            <RefreshCw size={15} aria-hidden className={verify.isPending ? "animate-spin" : ""} /> Check now
-          </Button>
+        mayWrite && (
+          <ActMenu
+            label="More acts"
+            acts={[{ name: "Delete the domain", run: () => setDeleting(true), isDanger: true }]}
+          />
         )
       }
     >
@@ -61,76 +60,133 @@ export function DomainPage() {
           All domains
         </Link>
       </p>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pb-4">
+        <CheckAgain
+          isDone={records.length > 0 && records.every(({ status }) => status === "verified")}
+          isLooking={isFetching || verify.isPending}
+          lookedAt={dataUpdatedAt}
+          look={look}
+          onPress={mayWrite ? () => verify.mutate() : look}
+        />
+        {records.length > 0 && (
+          <a
+            href={`data:text/plain;charset=utf-8,${encodeURIComponent(zoneFile(records))}`}
+            download={`${data?.domain}.zone`}
+            className="ml-auto inline-flex h-8 items-center gap-1.5 text-accent hover:underline"
+          >
+            <Download size={15} aria-hidden /> Zone file
+          </a>
+        )}
+      </div>
       {(error ?? verify.error) && <Failure error={error ?? verify.error} onRetry={() => refetch()} />}
+      {!data && !error && <RecordSkeletons />}
       <ul>
-        {checks.map(([name, check]) => (
-          <RecordCheck key={name} title={titles[name]} check={check} />
+        {records.map((record) => (
+          <li key={record.purpose} className="border-t border-line py-5">
+            <RecordCheck record={record} check={data?.dns[record.purpose] ?? undefined} />
+          </li>
         ))}
       </ul>
+      {domain && <DomainSwitches domain={domain} />}
+      {data && mayCall(workspace, "listDkimKeys") && <DkimKeys domain={data.domain} />}
+      {isDeleting && data && <DeleteDomain id={id} name={data.domain} onClose={() => setDeleting(false)} />}
     </Page>
   );
 }
 
-/** The checks that apply to this domain, in the order in which people publish them. */
-function checksOf(dns: Dns): readonly (readonly [keyof typeof titles, Check])[] {
-  const names = Object.keys(titles) as (keyof typeof titles)[];
-  return names.flatMap((name) => {
-    const check = dns[name] as Check | null;
-    return check ? [[name, check] as const] : [];
+/** Stores what a look has found, when the person asks, and by itself as soon as a look finds more than is stored. */
+function useVerify(id: string, dns: Dns | undefined) {
+  const { api, workspace } = usePlace();
+  const stored = useDomains().data?.find((one) => one.id === id);
+  const verify = useAct({
+    run: () => api.verifySendingDomain({ id }),
+    changes: ["domain", "domains"],
+    done: ({ verified }) => (verified ? "The domain is verified" : "Some records are still missing"),
   });
+  const seen = useRef<Dns>(undefined);
+  const isMore =
+    dns !== undefined &&
+    stored !== undefined &&
+    ((dns.ownership.status === "verified" && !stored.is_verified) ||
+      (dns.spf.status === "verified" && !stored.spf_verified) ||
+      (dns.dkim?.status === "verified" && !stored.dkim_verified) ||
+      (dns.dmarc.status === "verified" && !stored.dmarc_verified) ||
+      (dns.return_path?.status === "verified" && !stored.return_path_verified));
+  const { mutate, isPending } = verify;
+  const mayWrite = mayCall(workspace, "verifySendingDomain");
+  useEffect(() => {
+    if (!isMore || !mayWrite || isPending || seen.current === dns) return;
+    seen.current = dns;
+    mutate();
+  }, [isMore, mayWrite, isPending, dns, mutate]);
+  return verify;
 }
 
-function RecordCheck({ title, check }: { readonly title: string; readonly check: Check }) {
-  const { status, type, host, expected, found, message } = check;
-  const isGood = status === "ok" || status === "verified" || status === "valid";
+function RecordCheck({
+  record,
+  check,
+}: {
+  readonly record: Dns["records"][number];
+  readonly check: { readonly found: readonly string[]; readonly message: string } | undefined;
+}) {
+  const { purpose, type, host, value, required, status } = record;
   return (
-    <li className="border-t border-line py-5">
-      <div className="flex flex-wrap items-center gap-3">
-        <h2 className="flex-1 font-semibold">{title}</h2>
-        <StateMark
-          shape={isGood ? "●" : "▲"}
-          tone={isGood ? "text-good" : "text-bad"}
-          word={status.replaceAll("_", " ")}
-        />
+    <>
+      <div className="flex flex-wrap items-center gap-x-3">
+        <h2 className="font-semibold">{titles[purpose]}</h2>
+        {!required && <span className="text-small text-muted">optional</span>}
+        <span className="ml-auto">
+          <DnsState status={status} />
+        </span>
       </div>
-      <p className="mt-1 text-muted">{message}</p>
-      {expected && (
-        <dl className="mt-3 grid gap-x-4 gap-y-2 sm:grid-cols-[88px_minmax(0,1fr)]">
-          <dt className="text-muted">{type} at</dt>
-          <dd className="min-w-0">
-            <Copyable text={host} label="host" />
-          </dd>
-          <dt className="text-muted">Expected</dt>
-          <dd className="min-w-0">
-            <Copyable text={expected} label="value" />
-          </dd>
-          <dt className="text-muted">Found</dt>
-          <dd className="min-w-0">
-            {found.length === 0 ? (
-              <span className="text-muted">No record</span>
-            ) : (
-              found.map((value) => <Difference key={value} expected={expected} found={value} />)
-            )}
-          </dd>
-        </dl>
-      )}
-    </li>
+      {check && <p className="mt-1 text-muted">{check.message}</p>}
+      <DnsRecord type={type} host={host} value={value} found={check?.found} />
+    </>
   );
 }
 
-/** What was found, with the part that differs from what was expected marked. */
-function Difference({ expected, found }: { readonly expected: string; readonly found: string }) {
-  const shorter = Math.min(expected.length, found.length);
-  let start = 0;
-  while (start < shorter && expected[start] === found[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && expected.at(-1 - end) === found.at(-1 - end)) end += 1;
-  const middle = found.slice(start, found.length - end);
+function RecordSkeletons() {
   return (
-    <p className="font-mono text-small break-all">
-      {found.slice(0, start)}
-      {middle && <mark className="rounded-sm bg-bad/15 text-bad">{middle}</mark>}
-      {end > 0 && found.slice(-end)}
-    </p>
+    <div aria-hidden>
+      {["one", "two", "three", "four"].map((key) => (
+        <div key={key} className="border-t border-line py-5">
+          <div className="h-5 w-64 animate-appear rounded bg-sunken" />
+          <div className="mt-4 h-36 animate-appear rounded bg-sunken" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function DeleteDomain({
+  id,
+  name,
+  onClose,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}) {
+  const { api, workspace } = usePlace();
+  const navigate = useNavigate();
+  const remove = useAct({
+    run: () => api.deleteSendingDomain({ id }),
+    changes: ["domains"],
+    done: `${name} is deleted`,
+    onDone: () => navigate({ to: `/${workspace.id}/domains` }),
+  });
+  return (
+    <Question
+      title={`Delete ${name}?`}
+      act="Delete the domain"
+      typed={name}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => remove.mutate()}
+      isPending={remove.isPending}
+      error={remove.error}
+    >
+      Mail from {name} is refused from then on, and its DKIM keys are destroyed. This cannot be undone.
+    </Question>
   );
 }

@@ -1,17 +1,14 @@
 /** One message on a page of its own. */
-import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { MessageFacts } from "./message-panel.tsx";
+import { MessageSkeleton, MessageView } from "./message-view.tsx";
+import { useMessage } from "./use-message.ts";
 
 export function MessagePage() {
   const { message: id = "" } = useParams({ strict: false }) as { readonly message?: string };
-  const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
-    queryKey: ["message", workspace.id, id],
-    queryFn: ({ signal }) => api.getMessage({ id, signal }),
-  });
+  const { workspace } = usePlace();
+  const { data, error, refetch } = useMessage(id);
   return (
     <article className="mx-auto max-w-3xl py-6">
       <p className="px-5 text-small">
@@ -19,14 +16,16 @@ export function MessagePage() {
           Messages
         </Link>
       </p>
-      <h1 className="px-5 pt-1 pb-3 text-title font-semibold tracking-[-0.01em]">
-        {data?.subject || "Message"}
+      <h1 className="px-5 pt-1 pb-3 text-title font-semibold tracking-[-0.01em] break-words">
+        {data ? data.subject || "No subject" : "Message"}
       </h1>
-      {error ? (
+      {data ? (
+        <MessageView message={data} />
+      ) : error ? (
         <Failure error={error} onRetry={() => refetch()} />
-      ) : data ? (
-        <MessageFacts message={data} />
-      ) : null}
+      ) : (
+        <MessageSkeleton />
+      )}
     </article>
   );
 }

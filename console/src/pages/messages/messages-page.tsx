@@ -2,11 +2,11 @@
 
 import parameters from "operation:listMessages";
 import type { Query, Schema } from "@posthaste/client";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useLive } from "../../api/live.ts";
 import { usePlace } from "../../api/session.tsx";
-import { filterFields } from "../../filter/filter.ts";
+import { filterFields, pageSizes } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -27,12 +27,13 @@ const fields = filterFields(parameters, {
   origin_id: "origin",
 });
 
+const sizes = pageSizes(parameters);
+
 const columns: readonly Column<Row>[] = [
-  { id: "status", head: "State", width: "116px", cell: (row) => <MessageState status={row.status} /> },
   {
     id: "to",
     head: "To",
-    width: "32%",
+    width: "190px",
     cell: (row) => (
       <>
         {row.localpart}
@@ -40,25 +41,41 @@ const columns: readonly Column<Row>[] = [
       </>
     ),
   },
+  { id: "status", head: "State", width: "124px", cell: (row) => <MessageState status={row.status} /> },
   {
     id: "subject",
     head: "Subject",
     cell: (row) => row.subject || <span className="text-muted">No subject</span>,
   },
   {
+    id: "answer",
+    head: "Answer",
+    isSecondary: true,
+    cell: (row) => (
+      <span title={row.error_message ?? ""} className="text-muted">
+        {row.error_message}
+      </span>
+    ),
+  },
+  {
     id: "origin",
     head: "Sent by",
-    width: "18%",
+    width: "150px",
     isSecondary: true,
     cell: (row) => <span className="text-muted">{row.origin_name}</span>,
   },
   { id: "time", head: "Accepted", width: "110px", isNumeric: true, cell: (row) => <Time at={row.time} /> },
 ];
 
+interface LiveMessages {
+  readonly since: string;
+  readonly accepted: number;
+}
+
 export function MessagesPage() {
   const navigate = useNavigate();
   const { api, workspace } = usePlace();
-  const live = useLive<Readonly<Record<string, number>>>(workspace.id, "messages");
+  const live = useLive<LiveMessages>(workspace.id, "messages");
   return (
     <ListPage
       title="Messages"
@@ -69,14 +86,20 @@ export function MessagesPage() {
           query: query as Query<"listMessages">,
           signal,
         });
-        return { rows: messages, pagination, note: searched_since && <SearchedSince at={searched_since} /> };
+        const { next_cursor } = pagination;
+        return {
+          rows: messages,
+          pagination,
+          note: searched_since && <SearchedSince at={searched_since} next={next_cursor ?? undefined} />,
+        };
       }}
       columns={columns}
+      pageSizes={sizes}
       idOf={(row) => row.id}
       fields={fields}
       free="email"
       placeholder="Filter by address, status:, after: …"
-      onOpen={(id) => navigate({ to: `/${workspace.id}/messages/${id}` })}
+      onOpen={(id) => void navigate({ to: `/${workspace.id}/messages/${id}` })}
       panel={(id, onClose) => <MessagePanel key={id} id={id} onClose={onClose} />}
       beside={(reload) => <NewRows live={live} onShow={reload} />}
       empty={
@@ -89,49 +112,38 @@ export function MessagesPage() {
   );
 }
 
-function SearchedSince({ at }: { readonly at: string }) {
+/** How far back the call has looked, and the way further back. */
+function SearchedSince({ at, next }: { readonly at: string; readonly next: string | undefined }) {
+  const { page: _page, open: _open, ...search } = useSearch({ strict: false }) as Record<string, unknown>;
   return (
     <>
-      Searched back to <Time at={at} isPrecise />. Exact addresses are found further back.
+      Searched back to <Time at={at} isPrecise />. Whole addresses are found further back.{" "}
+      {next && (
+        <Link to="." search={{ ...search, after: next } as never} className="text-accent hover:underline">
+          Search further back
+        </Link>
+      )}
     </>
   );
 }
 
 /** How many messages were accepted since the rows were loaded. Rows never move by themselves. */
-function NewRows({
-  live,
-  onShow,
-}: {
-  readonly live: Readonly<Record<string, number>> | undefined;
-  readonly onShow: () => void;
-}) {
-  const total = live === undefined ? undefined : sum(live);
-  const seen = useSeen(total);
-  if (total === undefined || seen.total === undefined || total <= seen.total) return null;
+function NewRows({ live, onShow }: { readonly live: LiveMessages | undefined; readonly onShow: () => void }) {
+  const [seen, setSeen] = useState(live);
+  // The count begins anew each day.
+  if (live && live.since !== seen?.since) setSeen(live);
+  const count = live && seen && live.since === seen.since ? live.accepted - seen.accepted : 0;
+  if (count <= 0) return null;
   return (
     <Button
       kind="quiet"
       className="text-accent"
       onPress={() => {
-        seen.see();
+        setSeen(live);
         onShow();
       }}
     >
-      {countText(total - seen.total)} new
+      {countText(count)} new
     </Button>
   );
-}
-
-function sum(state: Readonly<Record<string, unknown>>): number {
-  const counts = (state.counts ?? state) as Readonly<Record<string, unknown>>;
-  return Object.values(counts).reduce<number>(
-    (total, count) => total + (typeof count === "number" ? count : 0),
-    0,
-  );
-}
-
-function useSeen(total: number | undefined) {
-  const [first, setFirst] = useState(total);
-  if (first === undefined && total !== undefined) setFirst(total);
-  return { total: first, see: () => setFirst(total) };
 }

@@ -1,0 +1,68 @@
+/** The steps of setting up: each leads to its form and ticks by itself. Gone when all are done. */
+import type { Data } from "@posthaste/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Check } from "lucide-react";
+import { usePlace } from "../../api/session.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Panel } from "../../parts/page.tsx";
+
+type Step = Data<"getDashboard">["setup_checklist"]["items"][number];
+
+const places: Readonly<Record<Step["key"], { readonly to: string; readonly opensForm?: boolean }>> = {
+  verify_domain: { to: "domains", opensForm: true },
+  publish_dkim: { to: "domains" },
+  publish_dmarc: { to: "domains" },
+  create_api_key: { to: "api-keys", opensForm: true },
+  create_mailing_list: { to: "lists", opensForm: true },
+  import_subscribers: { to: "lists" },
+  send_first_email: { to: "messages" },
+  send_first_campaign: { to: "campaigns", opensForm: true },
+};
+
+export function Checklist() {
+  const { api, workspace } = usePlace();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["dashboard", workspace.id],
+    queryFn: ({ signal }) => api.getDashboard({ signal }),
+  });
+  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  const list = data?.setup_checklist;
+  if (!list || list.completed === list.total) return null;
+  return (
+    <Panel title={`Set up: ${list.completed} of ${list.total} done`}>
+      <ol className="grid gap-x-8 md:grid-cols-2">
+        {list.items.map((step) => (
+          <StepRow key={step.key} step={step} />
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+function StepRow({ step: { key, label, completed } }: { readonly step: Step }) {
+  const { workspace } = usePlace();
+  const { to, opensForm } = places[key];
+  return (
+    <li className="flex min-h-10 items-center gap-3 border-b border-line/60">
+      <span
+        aria-hidden
+        className={`grid h-4.5 w-4.5 shrink-0 place-items-center rounded-full border ${completed ? "border-good bg-good text-surface" : "border-control"}`}
+      >
+        {completed && <Check size={12} strokeWidth={3} />}
+      </span>
+      {completed ? (
+        <span className="text-muted">{label}</span>
+      ) : (
+        <Link
+          to={`/${workspace.id}/${to}`}
+          {...(opensForm && { search: { new: true } as never })}
+          className="hover:underline"
+        >
+          {label}
+        </Link>
+      )}
+      <span className="sr-only">{completed ? "done" : "to do"}</span>
+    </li>
+  );
+}

@@ -1,0 +1,99 @@
+/** Everything that happened to a message, newest first. An attempt opens into its connection and the SMTP conversation. */
+import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { counted } from "../../parts/numbers.ts";
+import { lookOfEvent } from "../../parts/state-mark.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Attempt } from "./attempt.tsx";
+import type { TimelineEntry } from "./use-message.ts";
+
+/** Of a message with many attempts, these are shown first. */
+const SHOWN_FIRST = 12;
+
+export function MessageTimeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const newestFirst = [...entries].reverse();
+  const shown = isWhole ? newestFirst : newestFirst.slice(0, SHOWN_FIRST);
+  const hidden = newestFirst.length - shown.length;
+  return (
+    <>
+      <ol>
+        {shown.map((entry, index) => (
+          <Entry
+            key={`${entry.time} ${entry.type} ${(newestFirst.length - index).toString()}`}
+            entry={entry}
+          />
+        ))}
+      </ol>
+      {hidden > 0 && (
+        <Button kind="quiet" className="text-accent" onPress={() => setWhole(true)}>
+          Show {counted(hidden, "earlier event")}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry }: { readonly entry: TimelineEntry }) {
+  const { type, time, attempt, times } = entry;
+  const look = lookOfEvent(type);
+  return (
+    <li className="relative border-l border-line pb-4 pl-5 last:border-transparent">
+      <span className="absolute top-0.5 -left-[5px] bg-surface">
+        <span aria-hidden className={`block text-[10px] leading-4 ${look.tone}`}>
+          {look.shape}
+        </span>
+      </span>
+      <p className="flex flex-wrap items-baseline gap-x-2">
+        <span className="font-medium capitalize">{type.replaceAll("_", " ")}</span>
+        {attempt !== null && <span className="text-muted">attempt {attempt}</span>}
+        {times > 1 && <span className="text-muted">{counted(times, "time")}</span>}
+        <span className="ml-auto text-small text-muted">
+          <Time at={time} />
+        </span>
+      </p>
+      <Details entry={entry} />
+    </li>
+  );
+}
+
+function Details({ entry }: { readonly entry: TimelineEntry }) {
+  const { detail, mx_host, source_ip, tls, user_agent, machine_sign, conversation } = entry;
+  const [isOpen, setOpen] = useState(false);
+  const connection = [
+    mx_host,
+    source_ip && `from ${source_ip}`,
+    tls && (tls.version?.replace(/^TLSv/, "TLS ") ?? "clear text"),
+  ].filter(Boolean);
+  const opens = conversation !== null || tls !== null;
+  return (
+    <>
+      {connection.length > 0 && <p className="text-small break-words text-muted">{connection.join(" · ")}</p>}
+      {(user_agent || machine_sign) && (
+        <p className="text-small break-words text-muted">
+          {[user_agent, machine_sign && `a program (${machine_sign})`].filter(Boolean).join(" · ")}
+        </p>
+      )}
+      {detail && (
+        <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>
+      )}
+      {opens && (
+        <Button
+          kind="quiet"
+          aria-expanded={isOpen}
+          onPress={() => setOpen(!isOpen)}
+          className="mt-1 -ml-2 px-2"
+        >
+          <ChevronRight
+            size={14}
+            aria-hidden
+            className={`transition-transform duration-100 ${isOpen ? "rotate-90" : ""}`}
+          />
+          {conversation ? "SMTP conversation" : "Connection"}
+        </Button>
+      )}
+      {isOpen && <Attempt entry={entry} />}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+/** What holds on every page: the workspace is suspended, nothing more can be sent, or live states have stopped. */
+
+import type { Schema } from "@posthaste/client";
+import { Link } from "@tanstack/react-router";
+import { useLiveLost } from "../api/live.ts";
+import { useNotices } from "../api/notices.ts";
+import { usePlace } from "../api/session.tsx";
+import { Time } from "../parts/time.tsx";
+import { placeOfNotice } from "./places.ts";
+
+/** The notices that stop all sending. */
+const stops: ReadonlySet<Schema<"Notice">["kind"]> = new Set(["allowance_used_up", "balance_used_up"]);
+
+export function Bands() {
+  const { workspace } = usePlace();
+  const { notices = [] } = useNotices(false);
+  const lostSince = useLiveLost(workspace.id);
+  return (
+    <>
+      {lostSince && (
+        <p role="status" className="border-b border-line bg-sunken px-6 py-2 text-muted">
+          The connection for live updates is lost. What you see is as of <Time at={lostSince} isPrecise />.
+        </p>
+      )}
+      {workspace.is_suspended && (
+        <p role="status" className="border-b border-line bg-bad/10 px-6 py-2 text-bad">
+          This workspace is suspended: it can be read, but nothing is sent or changed until the operator
+          resumes it.
+        </p>
+      )}
+      {notices
+        .filter(({ kind }) => stops.has(kind))
+        .map((notice) => (
+          <p
+            key={notice.id}
+            role="status"
+            className="border-b border-line bg-warning/10 px-6 py-2 text-warning"
+          >
+            <Band notice={notice} />
+          </p>
+        ))}
+    </>
+  );
+}
+
+function Band({ notice }: { readonly notice: Schema<"Notice"> }) {
+  const { workspace } = usePlace();
+  const place = placeOfNotice(notice);
+  return (
+    <>
+      <span className="font-medium">{notice.title}</span> {notice.message}{" "}
+      {place && (
+        <Link to={`/${workspace.id}/${place}`} className="underline">
+          Open
+        </Link>
+      )}
+    </>
+  );
+}
