@@ -5,6 +5,7 @@ declare module "operation:*" {
   const parameters: readonly {
     readonly name: string;
     readonly description: string;
+    readonly type?: string | readonly string[];
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly format?: string;
@@ -16,6 +17,8 @@ declare module "operation:*" {
 declare module "schema:*" {
   interface Schema {
     readonly description?: string;
+    readonly type?: string | readonly string[];
+    readonly format?: string;
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly minLength?: number;

@@ -71,7 +71,7 @@ export function suggestionsFor(
   const field = fields.find(({ word }) => word === name?.toLowerCase());
   if (field) {
     return (field.parameter.enum ?? [])
-      .filter((value) => value.startsWith(rest.toLowerCase()))
+      .filter((value) => value.toLowerCase().startsWith(rest.toLowerCase()))
       .map((value) => ({ text: `${field.word}:${value}`, explanation: "", isWhole: true }));
   }
   return fields

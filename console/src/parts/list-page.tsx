@@ -12,8 +12,8 @@ import { Button } from "./button.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import { Empty } from "./empty.tsx";
 import { Failure } from "./failure.tsx";
-import { counted, countText } from "./numbers.ts";
-import { Pager, type Pagination } from "./pager.tsx";
+import { counted } from "./numbers.ts";
+import { Pager, type Pagination, totalText } from "./pager.tsx";
 import { countChosen, type SelectionState, useSelection } from "./selection.ts";
 
 export interface RowsAnswer<Row> {
@@ -142,7 +142,12 @@ export function ListPage<Row>(props: Props<Row>) {
           <div className={`pb-2 text-small text-muted ${isPart ? "" : "px-6"}`}>{data.note}</div>
         )}
         {bulk && countChosen(chosen.selection, total) > 0 && (
-          <ChosenBar state={chosen} total={total} plural={plural} pageIds={data?.rows.map(idOf) ?? []}>
+          <ChosenBar
+            state={chosen}
+            pagination={data?.pagination}
+            plural={plural}
+            pageIds={data?.rows.map(idOf) ?? []}
+          >
             {bulk({ state: chosen, values, total })}
           </ChosenBar>
         )}
@@ -191,18 +196,20 @@ export function ListPage<Row>(props: Props<Row>) {
 
 function ChosenBar({
   state,
-  total,
+  pagination,
   plural,
   pageIds,
   children,
 }: {
   readonly state: SelectionState;
-  readonly total: number;
+  readonly pagination: Pagination | undefined;
   readonly plural: string;
   readonly pageIds: readonly string[];
   readonly children: ReactNode;
 }) {
+  const total = pagination?.total ?? 0;
   const count = countChosen(state.selection, total);
+  const isMore = state.selection.isAll && pagination?.total_is_exact === false;
   const isPageChosen = pageIds.length > 0 && pageIds.every(state.has);
   return (
     <div
@@ -210,10 +217,13 @@ function ChosenBar({
       aria-label={`Chosen ${plural}`}
       className="flex min-h-11 flex-wrap items-center gap-2 bg-selected px-6 py-1.5"
     >
-      <span className="font-medium">{counted(count, "chosen", "chosen")}</span>
-      {isPageChosen && !state.selection.isAll && count < total && (
+      <span className="font-medium">
+        {isMore && "More than "}
+        {counted(count, "chosen", "chosen")}
+      </span>
+      {isPageChosen && !state.selection.isAll && count < total && pagination && (
         <Button kind="quiet" className="text-accent" onPress={state.chooseAll}>
-          Choose all {countText(total)} that match
+          Choose all {totalText(pagination)} that match
         </Button>
       )}
       <Button kind="quiet" onPress={state.clear}>

@@ -8,6 +8,13 @@ export interface Pagination {
   readonly limit: number;
   readonly total: number;
   readonly total_pages: number;
+  /** False if there may be more rows than `total`. */
+  readonly total_is_exact?: boolean;
+}
+
+/** `1,200`, or `more than 10,000` where the rows were counted up to there. */
+export function totalText({ total, total_is_exact = true }: Pagination): string {
+  return `${total_is_exact ? "" : "more than "}${countText(total)}`;
 }
 
 interface Props {
@@ -17,13 +24,14 @@ interface Props {
   readonly onNear?: (page: number) => void;
 }
 
-export function Pager({ pagination: { page, limit, total, total_pages }, onPage, onNear }: Props) {
+export function Pager({ pagination, onPage, onNear }: Props) {
+  const { page, limit, total, total_pages } = pagination;
   const first = Math.min(total, (page - 1) * limit + 1);
   const last = Math.min(total, page * limit);
   return (
     <nav aria-label="Pages" className="flex items-center gap-2 text-table text-muted">
       <span>
-        {countText(first)}–{countText(last)} of {countText(total)}
+        {countText(first)}–{countText(last)} of {totalText(pagination)}
       </span>
       <IconButton
         label="Previous page"
