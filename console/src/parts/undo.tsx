@@ -42,7 +42,10 @@ export function UndoBar() {
   const offer = useSyncExternalStore(offers.subscribe, offers.current);
   if (!offer) return null;
   return (
-    <div className="fixed bottom-4 left-1/2 z-30 flex -translate-x-1/2 items-center gap-3 rounded-panel bg-text py-1.5 pr-1.5 pl-4 text-surface shadow-overlay">
+    <section
+      aria-label="Undo"
+      className="fixed bottom-4 left-1/2 z-30 flex -translate-x-1/2 items-center gap-3 rounded-panel bg-text py-1.5 pr-1.5 pl-4 text-surface shadow-overlay"
+    >
       <span>{offer.text}</span>
       <Button
         kind="quiet"
@@ -54,6 +57,6 @@ export function UndoBar() {
       >
         Undo
       </Button>
-    </div>
+    </section>
   );
 }

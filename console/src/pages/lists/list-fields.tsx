@@ -23,7 +23,7 @@ export function ListFields({ listId }: { readonly listId: string }) {
   const close = () => setOpened(undefined);
   const ownNames = new Set(own.data?.map(({ field_name }) => field_name));
   return (
-    <div className="-mt-4">
+    <div className="-mt-4 [&>section:first-child]:border-t-0">
       <FieldsPanel
         title="Of this list"
         answer={own}

@@ -21,7 +21,7 @@ export function Growth({ stats }: { readonly stats: ListStats }) {
   const { net_growth, sparkline } = stats;
   const text = `${net_growth > 0 ? "+" : ""}${countText(net_growth)}`;
   return (
-    <span className="inline-flex items-center gap-2">
+    <span className="inline-flex items-center gap-2 align-middle">
       <SparkLine
         label={`Growth by day over ${sparkline.length} days: ${text} in all`}
         values={sparkline.map(({ value }) => value)}
@@ -34,7 +34,9 @@ export function Growth({ stats }: { readonly stats: ListStats }) {
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 
 /** What the health score is made of. */
-export function healthReasons({ engagement_rate, bounce_rate, complaint_rate }: ListStats): string {
+export function healthReasons(stats: ListStats): string {
+  const { engagement_rate, bounce_rate, complaint_rate, last_campaign } = stats;
+  if (last_campaign === null && engagement_rate + bounce_rate + complaint_rate === 0) return "No mail yet";
   return [
     `${percent.format(engagement_rate)} opened`,
     `${percent.format(bounce_rate)} bounced`,

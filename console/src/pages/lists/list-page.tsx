@@ -90,7 +90,7 @@ function Figures({ list }: { readonly list: MailingList }) {
   return (
     <>
       {error && <Failure error={error} onRetry={() => refetch()} />}
-      <dl className="mb-4 grid min-h-14 grid-cols-2 gap-x-8 gap-y-3 sm:grid-cols-4">
+      <dl className="mb-4 grid min-h-14 grid-cols-2 gap-x-8 gap-y-3 sm:grid-cols-[1fr_1.3fr_1.6fr_1.1fr]">
         <Figure name="Get mail" note={`of ${countText(list.total_subscribers)} people`}>
           {countText(list.subscriber_count)}
         </Figure>
@@ -142,7 +142,7 @@ function Figure({
   return (
     <div className="min-w-0">
       <dt className="text-small text-muted">{name}</dt>
-      <dd className="min-h-6 truncate text-[15px] leading-6 font-medium">{children}</dd>
+      <dd className="flex h-6 items-center truncate text-[15px] leading-6 font-medium">{children}</dd>
       <dd className="min-h-4 text-small text-muted">{note}</dd>
     </div>
   );

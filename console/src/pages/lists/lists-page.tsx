@@ -36,7 +36,7 @@ function columnsOf(stats: ReadonlyMap<string, ListStats>): readonly Column<Maili
     {
       id: "growth",
       head: "Growth",
-      width: "184px",
+      width: "176px",
       isSecondary: true,
       cell: ({ id }) => {
         const figures = stats.get(id);
@@ -46,7 +46,7 @@ function columnsOf(stats: ReadonlyMap<string, ListStats>): readonly Column<Maili
     {
       id: "health",
       head: "Health",
-      width: "30%",
+      width: "35%",
       isSecondary: true,
       cell: ({ id }) => {
         const figures = stats.get(id);

@@ -42,7 +42,7 @@ export function AddPersonDialog({
       <Dialog title="Add a person" isOpen onClose={onClose}>
         <p>
           Each person is on a list, and there is none yet.{" "}
-          <Link to={`/${workspace.id}/lists`} className="text-accent hover:underline">
+          <Link to={`/${workspace.id}/lists`} className="text-accent underline">
             Create a list first
           </Link>
           .
@@ -108,7 +108,7 @@ function AddressNote({ email, listId }: { readonly email: string; readonly listI
   const { data } = useQuery(findingsQuery(place, isWhole ? [address] : []));
   const finding = address === email ? data?.[0] : undefined;
   return (
-    <p role="status" className="-mt-3 min-h-4 text-small text-muted">
+    <p role="status" className="-mt-3 min-h-8 text-small text-muted">
       {finding && noteOf(finding, listId, place.workspace.id)}
     </p>
   );
@@ -131,7 +131,7 @@ function noteOf(finding: Finding, listId: string | undefined, workspaceId: strin
   const here = mailing_lists.find(({ mailing_list_id }) => mailing_list_id === listId);
   const known = subscriber_id !== null && (
     <>
-      <Link to={`/${workspaceId}/people/${subscriber_id}`} className="text-accent hover:underline">
+      <Link to={`/${workspaceId}/people/${subscriber_id}`} className="text-accent underline">
         Known already
       </Link>
       {here

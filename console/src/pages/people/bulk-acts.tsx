@@ -5,6 +5,7 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { StartedJob } from "../../parts/job-line.tsx";
+import { counted, countText } from "../../parts/numbers.ts";
 import type { Selection } from "../../parts/selection.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 
@@ -34,12 +35,11 @@ export const bulkActs: Readonly<Record<BulkAction, ActLook>> = {
 
 interface Props {
   readonly selection: Selection;
-  readonly total: number;
   readonly filter: NonNullable<BulkBody["filter"]>;
   readonly onStarted: (job: StartedJob) => void;
 }
 
-export function BulkActs({ selection: { isAll, ids }, total, filter, onStarted }: Props) {
+export function BulkActs({ selection: { isAll, ids }, filter, onStarted }: Props) {
   const { workspace } = usePlace();
   const [action, setAction] = useState<BulkAction>();
   const names = Object.keys(bulkActs) as readonly BulkAction[];
@@ -74,7 +74,11 @@ export function BulkActs({ selection: { isAll, ids }, total, filter, onStarted }
           action={action}
           target={target}
           listId={filter.list_id}
-          count={isAll ? total - ids.size : ids.size}
+          people={
+            isAll
+              ? `all who match${ids.size > 0 ? `, but ${countText(ids.size)}` : ""}`
+              : counted(ids.size, "person", "people")
+          }
           onStarted={onStarted}
           onClose={() => setAction(undefined)}
         />

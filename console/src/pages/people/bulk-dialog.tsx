@@ -10,13 +10,15 @@ import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import type { StartedJob } from "../../parts/job-line.tsx";
 import { counted, countText } from "../../parts/numbers.ts";
+import { type MailingList, useLists } from "../lists/queries.ts";
 import { type BulkAction, type BulkBody, type BulkTarget, bulkActs } from "./bulk-acts.tsx";
 import { BulkNeeds, firstNeeds, isComplete } from "./bulk-needs.tsx";
 
 interface Props {
   readonly action: BulkAction;
   readonly target: BulkTarget;
-  readonly count: number;
+  /** Whom it is for, in words. */
+  readonly people: string;
   /** The list that all chosen people are on, if the filter says so. */
   readonly listId: string | undefined;
   readonly onStarted: (job: StartedJob) => void;
@@ -26,10 +28,11 @@ interface Props {
 /** Above this the number is typed before what cannot be undone. */
 const TYPED_ABOVE = 1_000;
 
-export function BulkDialog({ action, target, count, listId, onStarted, onClose }: Props) {
+export function BulkDialog({ action, target, people, listId, onStarted, onClose }: Props) {
   const { api } = usePlace();
-  const { name, isDanger = false } = bulkActs[action];
+  const { isDanger = false } = bulkActs[action];
   const [needs, setNeeds] = useState(() => firstNeeds(action, listId));
+  const name = nameOf(action, needs, useLists() ?? []);
   const [typed, setTyped] = useState("");
   const [isAsked, setAsked] = useState(false);
   const body: BulkBody = { action, ...target, ...needs, label: name };
@@ -57,7 +60,7 @@ export function BulkDialog({ action, target, count, listId, onStarted, onClose }
   const changed = counts?.succeeded ?? 0;
   const isTyped = !isDanger || changed <= TYPED_ABOVE || typed === String(changed);
   return (
-    <Dialog title={`${name}: ${counted(count, "person", "people")} chosen`} isOpen onClose={onClose}>
+    <Dialog title={`${bulkActs[action].name}: ${people}`} isOpen onClose={onClose}>
       <Form
         validationErrors={fieldErrors(trial.error ?? run.error)}
         onSubmit={(event) => {
@@ -113,6 +116,15 @@ export function BulkDialog({ action, target, count, listId, onStarted, onClose }
       </Form>
     </Dialog>
   );
+}
+
+/** The act with what it is about: "Add to Customers". */
+function nameOf(action: BulkAction, needs: Partial<BulkBody>, lists: readonly MailingList[]): string {
+  const { name } = bulkActs[action];
+  const list = lists.find(({ id }) => id === needs.mailing_list_id)?.name;
+  if (action === "set_status" && needs.status) return `Set to ${needs.status}${list ? ` on ${list}` : ""}`;
+  if (action === "set_field" && needs.field) return `Set ${needs.field}`;
+  return list ? name.replace("a list", list) : name;
 }
 
 /** What the service counted. */

@@ -26,7 +26,6 @@ type Row = Schema<"SubscriberSummary">;
 interface Chosen {
   readonly state: SelectionState;
   readonly values: FilterValues;
-  readonly total: number;
 }
 
 function columnsOf(listId: string | undefined): readonly Column<Row>[] {
@@ -36,14 +35,14 @@ function columnsOf(listId: string | undefined): readonly Column<Row>[] {
     {
       id: "name",
       head: "Name",
-      width: "17%",
+      width: "14%",
       isSecondary: true,
       cell: (row) => nameOf(row) ?? <span className="text-muted">No name</span>,
     },
     {
       id: "status",
       head: "State",
-      width: "124px",
+      width: "120px",
       cell: ({ status, lists }) => (
         <PersonState status={lists.find(({ id }) => id === listId)?.status ?? status} />
       ),
@@ -51,30 +50,30 @@ function columnsOf(listId: string | undefined): readonly Column<Row>[] {
     {
       id: "lists",
       head: "Lists",
-      width: "16%",
+      width: "12%",
       isSecondary: true,
       cell: ({ lists }) => <span className="text-muted">{lists.map(({ name }) => name).join(", ")}</span>,
     },
     {
       id: "joined",
       head: "Joined",
-      width: "112px",
+      width: "100px",
       isSecondary: true,
       isNumeric: true,
       cell: ({ created_at }) => <Time at={created_at} />,
     },
     {
       id: "opened",
-      head: "Last opened",
-      width: "112px",
+      head: "Opened",
+      width: "100px",
       isSecondary: true,
       isNumeric: true,
       cell: ({ last_opened_at }) => timeOf(last_opened_at),
     },
     {
       id: "clicked",
-      head: "Last clicked",
-      width: "112px",
+      head: "Clicked",
+      width: "100px",
       isSecondary: true,
       isNumeric: true,
       cell: ({ last_clicked_at }) => timeOf(last_clicked_at),
@@ -82,7 +81,7 @@ function columnsOf(listId: string | undefined): readonly Column<Row>[] {
     {
       id: "score",
       head: "Score",
-      width: "64px",
+      width: "60px",
       isSecondary: true,
       isNumeric: true,
       cell: ({ engagement_score }) => engagement_score,
@@ -108,10 +107,9 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
       <Plus size={16} aria-hidden /> Add a person
     </Button>
   );
-  const bulk = ({ state, values, total }: Chosen) => (
+  const bulk = ({ state, values }: Chosen) => (
     <BulkActs
       selection={state.selection}
-      total={total}
       filter={bulkFilterOf(peopleQuery(values, lists, list?.id))}
       onStarted={(started) => {
         setJob(started);

@@ -8,7 +8,7 @@ import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { useKeys } from "../../parts/keys.ts";
-import { countText, rateText } from "../../parts/numbers.ts";
+import { counted, rateText } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";
 import { FindingSentence } from "../suppression/finding.tsx";
 import { findingsQuery } from "../suppression/queries.ts";
@@ -89,9 +89,13 @@ export function PersonFacts({ person }: { readonly person: Person }) {
       </Fact>
       {person.source && <Fact name="Came from">{person.source}</Fact>}
       <Fact name="Score">{person.engagement_score} of 100</Fact>
-      <Fact name="Delivered">{countText(stats.delivered)} messages</Fact>
-      <Fact name="Opened">{rateText(stats.unique_opens, stats.delivered)}</Fact>
-      <Fact name="Clicked">{rateText(stats.unique_clicks, stats.delivered)}</Fact>
+      <Fact name="Delivered">{counted(stats.delivered, "message")}</Fact>
+      {stats.delivered > 0 && (
+        <>
+          <Fact name="Opened">{rateText(stats.unique_opens, stats.delivered)}</Fact>
+          <Fact name="Clicked">{rateText(stats.unique_clicks, stats.delivered)}</Fact>
+        </>
+      )}
       <Fact name="Id">
         <Copyable text={person.id} label="id of the person" />
       </Fact>

@@ -41,10 +41,7 @@ function BlockRow({ block }: { readonly block: Block }) {
       <div className="min-w-0 flex-1 basis-64">
         <p className="break-words">
           {entry_value} is on{" "}
-          <Link
-            to={`/${workspace.id}/suppression/${suppression_list_id}`}
-            className="text-accent hover:underline"
-          >
+          <Link to={`/${workspace.id}/suppression/${suppression_list_id}`} className="text-accent underline">
             {suppression_list_name}
           </Link>
         </p>
@@ -55,10 +52,7 @@ function BlockRow({ block }: { readonly block: Block }) {
         {cause && (
           <div className="mt-1.5 text-small">
             <p>
-              <Link
-                to={`/${workspace.id}/messages/${cause.message_id}`}
-                className="text-accent hover:underline"
-              >
+              <Link to={`/${workspace.id}/messages/${cause.message_id}`} className="text-accent underline">
                 {cause.subject || "Message without a subject"}
               </Link>{" "}
               <span className="text-muted">

@@ -189,16 +189,15 @@ function paginationOf(
   rows: number,
   nextCursor: string | null | undefined,
 ): Pagination {
-  if (Object.keys(values).length === 0) {
-    return { page, limit: PAGE_ROWS, total: entry_count, total_pages: Math.ceil(entry_count / PAGE_ROWS) };
-  }
-  const hasMore = typeof nextCursor === "string";
+  const end = (page - 1) * PAGE_ROWS + rows;
+  const isSearch = Object.keys(values).length > 0;
+  const total = nextCursor && !isSearch ? Math.max(entry_count, end + 1) : end;
   return {
     page,
     limit: PAGE_ROWS,
-    total: (page - 1) * PAGE_ROWS + rows,
-    total_pages: hasMore ? page + 1 : page,
-    total_is_exact: !hasMore,
+    total,
+    total_pages: nextCursor && isSearch ? page + 1 : Math.ceil(total / PAGE_ROWS),
+    total_is_exact: !(nextCursor && isSearch),
   };
 }
 
