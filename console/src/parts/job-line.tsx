@@ -48,7 +48,7 @@ export function JobLine({ job: { id, name }, changes, onClose }: Props) {
         <p className="min-w-0 flex-1 pt-1 font-medium">{name}</p>
         <IconButton label="Close" icon={<X size={15} aria-hidden />} onPress={onClose} className="-mr-2" />
       </div>
-      {error ? <Failure error={error} onRetry={() => refetch()} /> : <JobState job={data} />}
+      {error ? <Failure error={error} onRetry={() => void refetch()} /> : <JobState job={data} />}
     </section>
   );
 }

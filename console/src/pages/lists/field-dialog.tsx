@@ -12,6 +12,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
 import { LongField } from "../../parts/long-field.tsx";
 import { Checkbox } from "../../parts/toggle.tsx";
 import { optionsOf, textOf } from "../people/field-input.tsx";
@@ -75,7 +76,7 @@ export function FieldDialog({ field, listId, onClose }: Props) {
           ? api.updateGlobalCustomField(target)
           : api.updateCustomField({ id: listId, ...target });
       }
-      const made = { ...input, field_name: String(form.get("field_name")) };
+      const made = { ...input, field_name: formText(form, "field_name") };
       return listId === undefined
         ? api.createGlobalCustomField({ body: made })
         : api.createCustomField({ id: listId, body: made });
@@ -177,7 +178,7 @@ function ChoicesInput({ field }: { readonly field: CustomField | undefined }) {
 
 /** What is typed in the form, as the API takes it. */
 function textsOf(form: FormData, type: Type) {
-  const textAt = (name: string) => String(form.get(name) ?? "").trim();
+  const textAt = (name: string) => formText(form, name);
   const given = rulesOfType[type].flatMap((name) => {
     const text = textAt(`validation_rules.${name}`);
     return text === "" ? [] : [[name, name === "pattern" ? text : Number(text)] as const];

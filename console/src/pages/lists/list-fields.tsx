@@ -81,7 +81,7 @@ function FieldsPanel({
         )
       }
     >
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <p className="max-w-xl text-muted">{empty}</p>}
       <ul className={data ? "" : "min-h-20"}>
         {data?.map((field) => (

@@ -21,7 +21,7 @@ export function Growth({ stats }: { readonly stats: ListStats }) {
   const { net_growth, sparkline } = stats;
   const text = `${net_growth > 0 ? "+" : ""}${countText(net_growth)}`;
   return (
-    <span className="inline-flex items-center gap-2 align-middle">
+    <span className="inline-flex max-w-full items-center gap-2 align-middle">
       <SparkLine
         label={`Growth by day over ${sparkline.length} days: ${text} in all`}
         values={sparkline.map(({ value }) => value)}

@@ -7,6 +7,7 @@ import { usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
 import { Checkbox } from "../../parts/toggle.tsx";
 import type { MailingList } from "./queries.ts";
 
@@ -49,9 +50,7 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
-        save.mutate(
-          Object.fromEntries(texts.map((name) => [name, String(form.get(name) ?? "").trim()])) as Texts,
-        );
+        save.mutate(Object.fromEntries(texts.map((name) => [name, formText(form, name)])) as Texts);
       }}
       className="flex flex-col gap-4"
     >

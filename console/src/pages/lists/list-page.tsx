@@ -27,7 +27,7 @@ export function MailingListPage() {
   if (error) {
     return (
       <Page title="List">
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       </Page>
     );
   }
@@ -65,7 +65,7 @@ function KnownList({ list }: { readonly list: MailingList }) {
       title={list.name}
       acts={
         mayCall(workspace, "importSubscribers") && (
-          <Button onPress={() => navigate({ to: `/${workspace.id}/lists/${list.id}/import` })}>
+          <Button onPress={() => void navigate({ to: `/${workspace.id}/lists/${list.id}/import` })}>
             <Upload size={15} aria-hidden /> Import
           </Button>
         )
@@ -89,7 +89,7 @@ function Figures({ list }: { readonly list: MailingList }) {
   const stats = data?.find(({ id }) => id === list.id);
   return (
     <>
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       <dl className="mb-4 grid min-h-14 grid-cols-2 gap-x-8 gap-y-3 sm:grid-cols-[1fr_1.3fr_1.6fr_1.1fr]">
         <Figure name="Get mail" note={`of ${countText(list.total_subscribers)} people`}>
           {countText(list.subscriber_count)}

@@ -18,9 +18,9 @@ export function ListSegments({ listId }: { readonly listId: string }) {
   });
   const base = `/${workspace.id}/lists/${listId}/segments`;
   const make = mayCall(workspace, "createSegment") && (
-    <Button onPress={() => navigate({ to: `${base}/new` })}>New segment</Button>
+    <Button onPress={() => void navigate({ to: `${base}/new` })}>New segment</Button>
   );
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data?.segments.length === 0) {
     return (
       <Empty title="No segment yet" action={make}>

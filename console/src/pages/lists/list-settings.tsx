@@ -28,7 +28,7 @@ export function ListSettings({ list }: { readonly list: MailingList }) {
     run: () => api.deleteMailingList({ id: list.id }),
     changes: ["lists", "people", "segments"],
     done: `${list.name} is deleted`,
-    onDone: () => navigate({ to: `/${workspace.id}/lists` }),
+    onDone: () => void navigate({ to: `/${workspace.id}/lists` }),
   });
   const people = counted(list.total_subscribers, "person", "people");
   const typed = list.total_subscribers > TYPED_ABOVE ? { typed: list.name } : {};

@@ -70,7 +70,7 @@ export function ListsPage() {
   const [isMaking, setMaking] = useState(false);
   const { data, error, refetch } = useQuery(listsQuery(place));
   const stats = useListStats();
-  const open = (id: string) => navigate({ to: `/${workspace.id}/lists/${id}` });
+  const open = (id: string) => void navigate({ to: `/${workspace.id}/lists/${id}` });
   const make = mayCall(workspace, "createMailingList") && (
     <Button kind="primary" onPress={() => setMaking(true)}>
       <Plus size={16} aria-hidden /> New list
@@ -78,9 +78,9 @@ export function ListsPage() {
   );
   return (
     <Page title="Lists" acts={make}>
-      {stats.error && <Failure error={stats.error} onRetry={() => stats.refetch()} />}
+      {stats.error && <Failure error={stats.error} onRetry={() => void stats.refetch()} />}
       {error ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : data?.length === 0 ? (
         <Empty title="No list yet" action={make}>
           A list holds people who get the same mail. Each has fields, a sign-up form and segments of its own.

@@ -22,7 +22,7 @@ export function SignupFormTab({ listId }: { readonly listId: string }) {
     changes: ["signup-form"],
     done: ({ is_active }) => `The form is ${is_active ? "open" : "closed"}`,
   });
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!data) return <div className="min-h-40" />;
   const { is_active, url, abuse } = data;
   return (
@@ -78,7 +78,7 @@ function Snippet({ url }: { readonly url: string }) {
     say("The form is copied");
   };
   return (
-    <Panel title="A form in your own page" acts={<Button onPress={copy}>Copy</Button>}>
+    <Panel title="A form in your own page" acts={<Button onPress={() => void copy()}>Copy</Button>}>
       <p className="mb-2 text-muted">
         It opens the page above with what was typed; one more press of its button sends it.
       </p>

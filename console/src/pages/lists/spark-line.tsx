@@ -20,7 +20,7 @@ export function SparkLine({ label, values }: Props) {
   });
   const points = values.map((value, day) => `${x(day).toFixed(1)},${y(value).toFixed(1)}`).join(" ");
   return (
-    <svg role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} className="h-5 w-24 shrink-0">
+    <svg role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} className="h-5 w-24 min-w-0">
       <line x1={PADDING} x2={WIDTH - PADDING} y1={y(0)} y2={y(0)} className="stroke-line" />
       <polyline
         points={points}

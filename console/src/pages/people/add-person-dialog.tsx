@@ -11,6 +11,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
 import { type MailingList, useFields, useLists } from "../lists/queries.ts";
 import { type Finding, findingsQuery } from "../suppression/queries.ts";
 import { FieldInputs, type FieldValues } from "./field-input.tsx";
@@ -58,8 +59,8 @@ export function AddPersonDialog({
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           add.mutate({
-            first_name: String(form.get("first_name")).trim(),
-            last_name: String(form.get("last_name")).trim(),
+            first_name: formText(form, "first_name"),
+            last_name: formText(form, "last_name"),
           });
         }}
         className="flex flex-col gap-4"

@@ -17,6 +17,8 @@ export type BulkTarget = Pick<BulkBody, "filter" | "ids" | "except_ids">;
 
 interface ActLook {
   readonly name: string;
+  /** Before the number of people. */
+  readonly verb: string;
   /** Beside the right to change people. */
   readonly needs?: keyof Operations;
   readonly isDanger?: boolean;
@@ -25,12 +27,12 @@ interface ActLook {
 }
 
 export const bulkActs: Readonly<Record<BulkAction, ActLook>> = {
-  add_to_list: { name: "Add to a list", needs: "listMailingLists", isFirst: true },
-  remove_from_list: { name: "Remove from a list", needs: "listMailingLists", isDanger: true },
-  set_status: { name: "Change the state", isFirst: true },
-  set_field: { name: "Set a field", needs: "listGlobalCustomFields" },
-  suppress: { name: "Suppress", needs: "addSuppressionEntries" },
-  delete: { name: "Delete", isDanger: true },
+  add_to_list: { name: "Add to a list", verb: "Add", needs: "listMailingLists", isFirst: true },
+  remove_from_list: { name: "Remove from a list", verb: "Remove", needs: "listMailingLists", isDanger: true },
+  set_status: { name: "Change the state", verb: "Change", isFirst: true },
+  set_field: { name: "Set a field", verb: "Change", needs: "listGlobalCustomFields" },
+  suppress: { name: "Suppress", verb: "Suppress", needs: "addSuppressionEntries" },
+  delete: { name: "Delete", verb: "Delete", isDanger: true },
 };
 
 interface Props {

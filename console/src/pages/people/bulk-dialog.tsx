@@ -30,7 +30,7 @@ const TYPED_ABOVE = 1_000;
 
 export function BulkDialog({ action, target, people, listId, onStarted, onClose }: Props) {
   const { api } = usePlace();
-  const { isDanger = false } = bulkActs[action];
+  const { verb, isDanger = false } = bulkActs[action];
   const [needs, setNeeds] = useState(() => firstNeeds(action, listId));
   const name = nameOf(action, needs, useLists() ?? []);
   const [typed, setTyped] = useState("");
@@ -40,7 +40,9 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
   useEffect(() => () => waiting.current?.abort(), []);
   const trial = useAct({
     run: async () => {
-      const { job_id } = await api.runBulkAction({ body: { ...body, dry_run: true } });
+      const { job_id } = await api.runBulkAction({
+        body: { ...body, label: `Count: ${name}`, dry_run: true },
+      });
       waiting.current = new AbortController();
       return api.waitForJob(job_id, { signal: waiting.current.signal });
     },
@@ -88,7 +90,7 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
             Choose first what is to be done.
           </p>
         )}
-        {counts && <Outcome job={counts} isDanger={isDanger} />}
+        {counts && <Outcome name={name} job={counts} isDanger={isDanger} />}
         {counts && isDanger && changed > TYPED_ABOVE && (
           <Field
             label={`Type ${changed} to confirm`}
@@ -102,13 +104,18 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           {counts === undefined ? (
-            <Button type="submit" kind="primary" isPending={trial.isPending}>
+            <Button key="count" type="submit" kind="primary" isPending={trial.isPending}>
               {trial.isPending ? "Counting …" : "Count first"}
             </Button>
           ) : (
             changed > 0 && (
-              <Button type="submit" kind={isDanger ? "danger" : "primary"} isPending={run.isPending}>
-                {`${name}: ${counted(changed, "person", "people")}`}
+              <Button
+                key="run"
+                type="submit"
+                kind={isDanger ? "danger" : "primary"}
+                isPending={run.isPending}
+              >
+                {`${verb} ${counted(changed, "person", "people")}`}
               </Button>
             )
           )}
@@ -128,7 +135,15 @@ function nameOf(action: BulkAction, needs: Partial<BulkBody>, lists: readonly Ma
 }
 
 /** What the service counted. */
-function Outcome({ job, isDanger }: { readonly job: Job; readonly isDanger: boolean }) {
+function Outcome({
+  name,
+  job,
+  isDanger,
+}: {
+  readonly name: string;
+  readonly job: Job;
+  readonly isDanger: boolean;
+}) {
   if (job.status !== "completed") {
     return (
       <p role="alert" className="text-bad">
@@ -143,6 +158,7 @@ function Outcome({ job, isDanger }: { readonly job: Job; readonly isDanger: bool
   ] as const;
   return (
     <div className="rounded-control bg-sunken px-4 py-3">
+      <p className="mb-1 font-medium break-words">{name}</p>
       <ul>
         {rows.map(([text, count]) => (
           <li key={text} className={count === 0 ? "text-muted" : ""}>

@@ -8,6 +8,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
 import { useFields } from "../lists/queries.ts";
 import { FieldInputs, type FieldValues } from "./field-input.tsx";
 import type { Person } from "./queries.ts";
@@ -42,8 +43,8 @@ export function EditPersonDialog({
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           save.mutate({
-            first_name: String(form.get("first_name")).trim(),
-            last_name: String(form.get("last_name")).trim(),
+            first_name: formText(form, "first_name"),
+            last_name: formText(form, "last_name"),
           });
         }}
         className="flex flex-col gap-4"

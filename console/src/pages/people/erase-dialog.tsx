@@ -17,7 +17,7 @@ export function EraseDialog({ person, onClose }: { readonly person: Person; read
     run: () => api.eraseSubscriber({ id: person.id, body: { suppress } }),
     changes: ["people", "jobs"],
     done: `${person.email} is being erased; the jobs tell when it is done`,
-    onDone: () => navigate({ to: `/${workspace.id}/people` }),
+    onDone: () => void navigate({ to: `/${workspace.id}/people` }),
   });
   return (
     <Question

@@ -155,5 +155,5 @@ function nameOf({ field_name }: CustomField): string {
 export function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.map(textOf).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -136,7 +136,7 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         fields={peopleFields(list ? undefined : lists)}
         free="search"
         placeholder="Beginning of a name, an address or a domain; status:, opened_since: …"
-        onOpen={(id) => navigate({ to: `/${workspace.id}/people/${id}` })}
+        onOpen={(id) => void navigate({ to: `/${workspace.id}/people/${id}` })}
         {...(!list && {
           panel: (id: string, onClose: () => void) => <PersonPanel key={id} id={id} onClose={onClose} />,
         })}
@@ -174,7 +174,7 @@ function NoPeople({ list, add }: { readonly list: MailingList | undefined; reado
         <>
           {add}
           {mayCall(workspace, "importSubscribers") && (
-            <Button onPress={() => navigate({ to: list ? `${base}/${list.id}/import` : base })}>
+            <Button onPress={() => void navigate({ to: list ? `${base}/${list.id}/import` : base })}>
               {list ? "Import a file" : "Choose a list to import into"}
             </Button>
           )}

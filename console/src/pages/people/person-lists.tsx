@@ -116,7 +116,7 @@ function RemoveFromList({
     run: () => api.removeMember({ id: list.mailing_list_id, subscriber_id: person.id }),
     changes: isLast ? ["people", "lists", "list"] : changes,
     done: isLast ? `${person.email} is deleted` : `${person.email} is off ${list.name}`,
-    onDone: () => (isLast ? navigate({ to: `/${workspace.id}/people` }) : onClose()),
+    onDone: () => (isLast ? void navigate({ to: `/${workspace.id}/people` }) : onClose()),
   });
   return (
     <Question

@@ -28,7 +28,7 @@ export function PersonPage() {
   if (error) {
     return (
       <Page title="Person">
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       </Page>
     );
   }
@@ -44,8 +44,12 @@ function Unknown() {
         title="There is no such person"
         action={
           <>
-            <Button onPress={() => navigate({ to: `/${workspace.id}/people` })}>Look among people</Button>
-            <Button onPress={() => navigate({ to: `/${workspace.id}/messages` })}>Look among messages</Button>
+            <Button onPress={() => void navigate({ to: `/${workspace.id}/people` })}>
+              Look among people
+            </Button>
+            <Button onPress={() => void navigate({ to: `/${workspace.id}/messages` })}>
+              Look among messages
+            </Button>
           </>
         }
       >
@@ -125,7 +129,7 @@ function MayBeMailed({ email }: { readonly email: string }) {
   const finding = data?.[0];
   return (
     <Panel title="May be mailed?">
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       <div className="min-h-5">{finding && <FindingSentence finding={finding} />}</div>
       {finding && finding.blocks.length > 0 && (
         <div className="mt-3">
@@ -163,7 +167,7 @@ function Segments({ id }: { readonly id: string }) {
   });
   return (
     <Panel title="Segments">
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       {data?.length === 0 && <p className="text-muted">In no segment now.</p>}
       <ul className="flex flex-col gap-1">
         {data?.map((segment) => (

@@ -30,12 +30,12 @@ export function PersonPanel({ id, onClose }: { readonly id: string; readonly onC
           label="Open the whole page"
           hint="Enter"
           icon={<Maximize2 size={15} aria-hidden />}
-          onPress={() => navigate({ to: `/${place.workspace.id}/people/${id}` })}
+          onPress={() => void navigate({ to: `/${place.workspace.id}/people/${id}` })}
         />
         <IconButton label="Close" hint="Esc" icon={<X size={16} aria-hidden />} onPress={onClose} />
       </div>
       <div className="min-h-0 flex-1 overflow-auto">
-        {error && <Failure error={error} onRetry={() => refetch()} />}
+        {error && <Failure error={error} onRetry={() => void refetch()} />}
         {data && <ShortFacts person={data} />}
       </div>
     </aside>
@@ -51,7 +51,7 @@ function ShortFacts({ person }: { readonly person: Person }) {
     <>
       {mayCall(workspace, "findSuppressions") && (
         <div className="min-h-13 border-b border-line px-5 py-4">
-          {findings.error && <Failure error={findings.error} onRetry={() => findings.refetch()} />}
+          {findings.error && <Failure error={findings.error} onRetry={() => void findings.refetch()} />}
           {finding && <FindingSentence finding={finding} />}
         </div>
       )}

@@ -73,7 +73,7 @@ export function PersonTimeline({ id }: { readonly id: string }) {
           </ToggleButton>
         ))}
       </ToggleButtonGroup>
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       {entries?.length === 0 && (
         <p className="text-muted">
           {chosen.length > 0 ? "Nothing of these kinds." : "Nothing happened yet."}
@@ -87,7 +87,7 @@ export function PersonTimeline({ id }: { readonly id: string }) {
         ))}
       </ol>
       {hasNextPage && (
-        <Button onPress={() => fetchNextPage()} isPending={isFetchingNextPage}>
+        <Button onPress={() => void fetchNextPage()} isPending={isFetchingNextPage}>
           {isFetchingNextPage ? "Loading …" : "Earlier"}
         </Button>
       )}

@@ -45,7 +45,7 @@ export function AddressCheck() {
       />
       {error && (
         <div className="mt-3">
-          <Failure error={error} onRetry={() => refetch()} />
+          <Failure error={error} onRetry={() => void refetch()} />
         </div>
       )}
       {findings && findings.length > 0 && (

@@ -58,7 +58,7 @@ export function EntryDialog({ list, entry, onClose }: Props) {
       )}
       {error && (
         <div className="mt-3">
-          <Failure error={error} onRetry={() => refetch()} />
+          <Failure error={error} onRetry={() => void refetch()} />
         </div>
       )}
       <div className="mt-6 flex min-h-8 justify-end gap-2">

@@ -29,9 +29,9 @@ export function ImportEntriesDialog({
   return (
     <Dialog title={`Import into ${list.name}`} isOpen onClose={onClose}>
       <DropZone
-        onDrop={async ({ items }) => {
+        onDrop={({ items }) => {
           const dropped = items.find((item) => item.kind === "file");
-          if (dropped?.kind === "file") setFile(await dropped.getFile());
+          if (dropped?.kind === "file") void dropped.getFile().then(setFile);
         }}
         className="grid place-items-center gap-2 rounded-control border border-dashed border-control px-4 py-8 text-center data-[drop-target]:border-accent data-[drop-target]:bg-selected"
       >

@@ -10,6 +10,7 @@ import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
 import { Switch } from "../../parts/toggle.tsx";
 import { useLists } from "../lists/queries.ts";
 import { scopeText } from "./finding.tsx";
@@ -56,8 +57,8 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           save.mutate({
-            name: String(form.get("name")).trim(),
-            description: String(form.get("description")).trim(),
+            name: formText(form, "name"),
+            description: formText(form, "description"),
           });
         }}
         className="flex flex-col gap-4"

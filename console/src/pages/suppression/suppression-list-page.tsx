@@ -68,7 +68,7 @@ export function SuppressionListPage() {
   if (error) {
     return (
       <Page title="Suppression list">
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       </Page>
     );
   }
@@ -87,7 +87,7 @@ function KnownList({ list }: { readonly list: SuppressionList }) {
       title={list.name}
       acts={
         <>
-          {mayAdd && !list.is_system && <Button onPress={() => setDialog("import")}>Import a file</Button>}
+          {mayAdd && !list.is_system && <Button onPress={() => setDialog("import")}>Import</Button>}
           {mayAdd && (
             <Button kind="primary" onPress={() => setDialog("add")}>
               Add
@@ -127,7 +127,7 @@ function KnownList({ list }: { readonly list: SuppressionList }) {
         <DeleteList
           list={list}
           onClose={close}
-          onDone={() => navigate({ to: `/${workspace.id}/suppression` })}
+          onDone={() => void navigate({ to: `/${workspace.id}/suppression` })}
         />
       )}
     </Page>

@@ -28,6 +28,7 @@ const columns: readonly Column<SuppressionList>[] = [
     id: "state",
     head: "State",
     width: "110px",
+    isSecondary: true,
     cell: ({ is_active }) => <ListState isActive={is_active} />,
   },
   {
@@ -45,7 +46,7 @@ export function SuppressionPage() {
   const navigate = useNavigate();
   const [isMaking, setMaking] = useState(false);
   const { data, error, refetch } = useQuery(suppressionListsQuery(place));
-  const open = (id: string) => navigate({ to: `/${workspace.id}/suppression/${id}` });
+  const open = (id: string) => void navigate({ to: `/${workspace.id}/suppression/${id}` });
   return (
     <Page title="Suppression">
       {mayCall(workspace, "findSuppressions") && <AddressCheck />}
@@ -60,7 +61,7 @@ export function SuppressionPage() {
         }
       >
         {error ? (
-          <Failure error={error} onRetry={() => refetch()} />
+          <Failure error={error} onRetry={() => void refetch()} />
         ) : (
           <DataTable
             label="Suppression lists"
@@ -76,7 +77,7 @@ export function SuppressionPage() {
           onClose={() => setMaking(false)}
           onSaved={({ id }) => {
             setMaking(false);
-            void open(id);
+            open(id);
           }}
         />
       )}
