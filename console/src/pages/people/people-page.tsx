@@ -1,3 +1,6 @@
+/** People: find anyone of the workspace, and act on many. */
+import { PeopleList } from "./people-list.tsx";
+
 export function PeoplePage() {
-  return null;
+  return <PeopleList />;
 }

@@ -1,0 +1,201 @@
+/** A custom field: its name in mails and segments, its type, its choices and rules. */
+
+import rules from "schema:CustomFieldRules";
+import body from "schema:NewCustomField";
+import type { Schema } from "@posthaste/client";
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { usePlace } from "../../api/session.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/choice.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
+import { LongField } from "../../parts/long-field.tsx";
+import { Checkbox } from "../../parts/toggle.tsx";
+import { optionsOf, textOf } from "../people/field-input.tsx";
+import type { CustomField } from "./queries.ts";
+
+type Type = CustomField["field_type"];
+type Rules = Schema<"CustomFieldRules">;
+type RuleName = keyof Rules;
+
+interface Props {
+  /** Undefined: a new one. */
+  readonly field?: CustomField;
+  /** Undefined: a field of every list. */
+  readonly listId: string | undefined;
+  readonly onClose: () => void;
+}
+
+/** What the rules are called, for texts and numbers. */
+const ruleLabels: Readonly<Record<RuleName, string>> = {
+  min: "Least number",
+  max: "Greatest number",
+  min_length: "Fewest characters",
+  max_length: "Most characters",
+  pattern: "Pattern",
+};
+
+const textRules = ["min_length", "max_length", "pattern"] as const;
+
+/** The rules that values of a type may have. */
+const rulesOfType: Readonly<Record<Type, readonly RuleName[]>> = {
+  text: textRules,
+  textarea: textRules,
+  email: textRules,
+  url: textRules,
+  number: ["min", "max"],
+  date: [],
+  boolean: [],
+  select: [],
+  multiselect: [],
+};
+
+const hasChoices = (type: Type) => type === "select" || type === "multiselect";
+const types = (body.properties.field_type?.enum ?? []) as readonly Type[];
+
+export function FieldDialog({ field, listId, onClose }: Props) {
+  const { api } = usePlace();
+  const [type, setType] = useState<Type>(field?.field_type ?? types[0] ?? "text");
+  const [isRequired, setRequired] = useState(field?.is_required ?? false);
+  const [isActive, setActive] = useState(field?.is_active ?? true);
+  const save = useAct({
+    run: (form: FormData) => {
+      const input = {
+        ...textsOf(form, type),
+        field_type: type,
+        is_required: isRequired,
+        is_active: isActive,
+      };
+      if (field) {
+        const target = { field_id: field.id, body: input };
+        return listId === undefined
+          ? api.updateGlobalCustomField(target)
+          : api.updateCustomField({ id: listId, ...target });
+      }
+      const made = { ...input, field_name: formText(form, "field_name") };
+      return listId === undefined
+        ? api.createGlobalCustomField({ body: made })
+        : api.createCustomField({ id: listId, body: made });
+    },
+    changes: ["fields"],
+    done: ({ field_label }) => `${field_label} is saved`,
+    onDone: onClose,
+  });
+  const scope = listId === undefined ? "for every list" : "for this list";
+  return (
+    <Dialog title={field ? `Edit ${field.field_label}` : `New field ${scope}`} isOpen onClose={onClose}>
+      <Form
+        validationErrors={fieldErrors(save.error)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate(new FormData(event.currentTarget));
+        }}
+        className="flex flex-col gap-4"
+      >
+        <Field
+          name="field_label"
+          label="Label"
+          hint="What people see."
+          defaultValue={field?.field_label ?? ""}
+          isRequired
+          autoFocus
+        />
+        {!field && (
+          <Field
+            name="field_name"
+            label="Name in mails, segments and imports"
+            hint="Lower-case letters, digits and underscores; it never changes."
+            placeholder="favourite_colour"
+            isRequired
+          />
+        )}
+        <Choice
+          name="field_type"
+          label="Type"
+          options={types.map((id) => ({ id, name: id }))}
+          value={type}
+          onChange={(id) => setType(id as Type)}
+        />
+        {hasChoices(type) && <ChoicesInput field={field} />}
+        {rulesOfType[type].length > 0 && (
+          <div className="grid gap-4 sm:grid-cols-2">
+            {rulesOfType[type].map((name) => (
+              <Field
+                key={name}
+                name={`validation_rules.${name}`}
+                label={ruleLabels[name]}
+                {...(name === "pattern" && { hint: rules.properties.pattern?.description ?? "" })}
+                defaultValue={textOf(field?.validation_rules?.[name])}
+              />
+            ))}
+          </div>
+        )}
+        <Field
+          name="default_value"
+          label="Value for people who join without one"
+          defaultValue={textOf(field?.default_value)}
+        />
+        <Field name="help_text" label="Explanation beside the field" defaultValue={field?.help_text ?? ""} />
+        <div className="flex flex-col gap-1">
+          <Checkbox isSelected={isRequired} onChange={setRequired}>
+            People who join need a value
+          </Checkbox>
+          {field && (
+            <Checkbox isSelected={isActive} onChange={setActive}>
+              Asked for and checked
+            </Checkbox>
+          )}
+        </div>
+        {save.error && <Failure error={save.error} />}
+        <div className="mt-2 flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={save.isPending}>
+            {field ? "Save" : "Create"}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function ChoicesInput({ field }: { readonly field: CustomField | undefined }) {
+  const lines = field ? optionsOf(field).map(({ id, name }) => (id === name ? id : `${id} = ${name}`)) : [];
+  return (
+    <LongField
+      name="field_options"
+      label="Choices"
+      hint="One a line; “team = For teams” stores “team” and shows “For teams”."
+      rows={4}
+      isRequired
+      defaultValue={lines.join("\n")}
+    />
+  );
+}
+
+/** What is typed in the form, as the API takes it. */
+function textsOf(form: FormData, type: Type) {
+  const textAt = (name: string) => formText(form, name);
+  const given = rulesOfType[type].flatMap((name) => {
+    const text = textAt(`validation_rules.${name}`);
+    return text === "" ? [] : [[name, name === "pattern" ? text : Number(text)] as const];
+  });
+  const lines = textAt("field_options").split("\n");
+  const defaultText = textAt("default_value");
+  const choices = lines.flatMap((line) => {
+    const [value = "", ...label] = line.split("=").map((one) => one.trim());
+    if (value === "") return [];
+    return [label.length === 0 ? value : { value, label: label.join("=") }];
+  });
+  return {
+    field_label: textAt("field_label"),
+    help_text: textAt("help_text") || null,
+    default_value:
+      defaultText === "" ? null : type === "multiselect" ? defaultText.split(/\s*,\s*/) : defaultText,
+    validation_rules: given.length === 0 ? null : Object.fromEntries(given),
+    ...(hasChoices(type) && { field_options: choices }),
+  };
+}

@@ -1,0 +1,87 @@
+/** Names and fields of a person. They hold on every list; the fields offered are those of one list and the global ones. */
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { usePlace } from "../../api/session.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Choice } from "../../parts/choice.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Field } from "../../parts/field.tsx";
+import { formText } from "../../parts/form-text.ts";
+import { useFields } from "../lists/queries.ts";
+import { FieldInputs, type FieldValues } from "./field-input.tsx";
+import type { Person } from "./queries.ts";
+
+export function EditPersonDialog({
+  person,
+  onClose,
+}: {
+  readonly person: Person;
+  readonly onClose: () => void;
+}) {
+  const { api } = usePlace();
+  const [listId, setListId] = useState(person.lists[0]?.mailing_list_id ?? "");
+  const [changed, setChanged] = useState<FieldValues>({});
+  const fields = useFields(listId);
+  const save = useAct({
+    run: (names: { readonly first_name: string; readonly last_name: string }) =>
+      api.updateMember({
+        id: listId,
+        subscriber_id: person.id,
+        body: { ...names, custom_fields: changed },
+      }),
+    changes: ["person", "people"],
+    done: `${person.email} is saved`,
+    onDone: onClose,
+  });
+  return (
+    <Dialog title={`Edit ${person.email}`} isOpen onClose={onClose}>
+      <Form
+        validationErrors={fieldErrors(save.error)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          save.mutate({
+            first_name: formText(form, "first_name"),
+            last_name: formText(form, "last_name"),
+          });
+        }}
+        className="flex flex-col gap-4"
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field name="first_name" label="First name" defaultValue={person.first_name ?? ""} autoFocus />
+          <Field name="last_name" label="Last name" defaultValue={person.last_name ?? ""} />
+        </div>
+        {person.lists.length > 1 && (
+          <Choice
+            label="Fields of"
+            options={person.lists.map(({ mailing_list_id, name }) => ({ id: mailing_list_id, name }))}
+            value={listId}
+            onChange={(id) => {
+              setListId(String(id));
+              setChanged({});
+            }}
+          />
+        )}
+        <FieldInputs
+          fields={fields.map((field) => ({ ...field, is_required: false }))}
+          values={{ ...person.custom_fields, ...changed }}
+          onChange={(values) => setChanged(differenceOf(values, person.custom_fields))}
+        />
+        {save.error && <Failure error={save.error} />}
+        <div className="mt-2 flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={save.isPending}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Only what was changed is sent, so that other changes of the meantime stay. */
+function differenceOf(values: FieldValues, stored: FieldValues): FieldValues {
+  return Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== stored[name]));
+}

@@ -1,0 +1,159 @@
+/** What a person did and what happened to the mail for them, newest first, of the chosen kinds. */
+import activity from "schema:PersonActivity";
+import type { Data, Query } from "@posthaste/client";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
+import { usePlace } from "../../api/session.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Panel } from "../../parts/page.tsx";
+import type { Look } from "../../parts/state-mark.tsx";
+import { Time } from "../../parts/time.tsx";
+
+type Activity = Data<"listSubscriberActivities">[number];
+type Kind = Activity["kind"];
+
+const quiet = { shape: "○", tone: "text-muted" } as const;
+const bad = { shape: "▲", tone: "text-bad" } as const;
+const good = { shape: "●", tone: "text-good" } as const;
+const info = { shape: "●", tone: "text-info" } as const;
+
+const looks: Readonly<Record<Kind, Look>> = {
+  joined: good,
+  sent: quiet,
+  delivered: good,
+  opened: info,
+  clicked: info,
+  bounced: bad,
+  failed: bad,
+  suppressed: { shape: "■", tone: "text-muted" },
+  complained: bad,
+  changed: quiet,
+  left: { shape: "■", tone: "text-warning" },
+};
+
+const kinds = activity.properties.kind?.enum ?? [];
+
+export function PersonTimeline({ id }: { readonly id: string }) {
+  const { api, workspace } = usePlace();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isPlaceholderData } =
+    useInfiniteQuery({
+      queryKey: ["person", workspace.id, id, "activities", chosen],
+      queryFn: async ({ pageParam, signal }) => {
+        const query: Query<"listSubscriberActivities"> = {
+          ...(chosen.length > 0 && { kinds: chosen.join(",") }),
+          ...(pageParam !== undefined && { after: pageParam }),
+        };
+        return api.listSubscriberActivities({ id, query, signal }).withResponse();
+      },
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+      placeholderData: keepPreviousData,
+    });
+  const entries = data?.pages.flatMap((page) => page.data);
+  return (
+    <Panel title="What happened">
+      <ToggleButtonGroup
+        aria-label="Kinds of events"
+        selectionMode="multiple"
+        selectedKeys={chosen}
+        onSelectionChange={(keys) => setChosen([...keys].map(String).sort())}
+        className="mb-4 flex flex-wrap gap-1.5"
+      >
+        {kinds.map((kind) => (
+          <ToggleButton
+            key={kind}
+            id={kind}
+            className="h-7 cursor-default rounded-control border border-control/60 px-2.5 text-table text-muted hover:bg-sunken data-[selected]:border-accent data-[selected]:bg-selected data-[selected]:text-text"
+          >
+            {kind}
+          </ToggleButton>
+        ))}
+      </ToggleButtonGroup>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {entries?.length === 0 && (
+        <p className="text-muted">
+          {chosen.length > 0 ? "Nothing of these kinds." : "Nothing happened yet."}
+        </p>
+      )}
+      <ol
+        className={`transition-opacity duration-100 ${isPlaceholderData ? "opacity-60 delay-300" : ""} ${entries ? "" : "min-h-40"}`}
+      >
+        {entries?.map((entry) => (
+          <Entry key={`${entry.id} ${entry.kind} ${entry.timestamp}`} entry={entry} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <Button onPress={() => void fetchNextPage()} isPending={isFetchingNextPage}>
+          {isFetchingNextPage ? "Loading …" : "Earlier"}
+        </Button>
+      )}
+    </Panel>
+  );
+}
+
+function Entry({ entry }: { readonly entry: Activity }) {
+  const { kind, timestamp, times, is_machine, detail, url, smtp_code, enhanced_code, mx_host } = entry;
+  const reply = [mx_host, smtp_code, enhanced_code].filter(Boolean).join(" · ");
+  return (
+    <li className="relative border-l border-line pb-4 pl-5 last:border-transparent">
+      <span className="absolute top-0.5 -left-[5px] bg-surface">
+        <span aria-hidden className={`block text-[10px] leading-4 ${looks[kind].tone}`}>
+          {looks[kind].shape}
+        </span>
+      </span>
+      <p className="flex items-baseline gap-2">
+        <span className="min-w-0">
+          <span className="font-medium capitalize">{kind}</span> <About entry={entry} />
+          {times > 1 && <span className="text-muted"> · {times} times</span>}
+          {is_machine && <span className="text-muted"> · by a program</span>}
+        </span>
+        <span className="ml-auto shrink-0 text-small text-muted">
+          <Time at={timestamp} />
+        </span>
+      </p>
+      {url && <p className="truncate text-small text-muted">{url}</p>}
+      {reply && <p className="text-small text-muted">{reply}</p>}
+      {detail && (
+        <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>
+      )}
+    </li>
+  );
+}
+
+/** What an event is about: a message, a list or a change. */
+function About({ entry }: { readonly entry: Activity }): ReactNode {
+  const { workspace } = usePlace();
+  const { message, mailing_list, joined_from, operation, actor_name, changed_fields } = entry;
+  const link = "text-accent hover:underline";
+  if (message && !mailing_list) {
+    return (
+      <>
+        <Link to={`/${workspace.id}/messages/${message.id}`} className={link}>
+          {message.subject || "message without a subject"}
+        </Link>
+        {message.origin_name && <span className="text-muted"> of {message.origin_name}</span>}
+      </>
+    );
+  }
+  if (mailing_list) {
+    return (
+      <>
+        <Link to={`/${workspace.id}/lists/${mailing_list.id}`} className={link}>
+          {mailing_list.name}
+        </Link>
+        {joined_from && <span className="text-muted"> by {joined_from}</span>}
+      </>
+    );
+  }
+  if (operation === null) return null;
+  return (
+    <span className="text-muted">
+      {changed_fields.length > 0 ? changed_fields.join(", ") : operation}
+      {actor_name && ` by ${actor_name}`}
+    </span>
+  );
+}

@@ -1,0 +1,61 @@
+/** Puts addresses and domains on a suppression list, and says what became of each line. */
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { usePlace } from "../../api/session.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { LongField } from "../../parts/long-field.tsx";
+import { AddedEntries } from "./added-entries.tsx";
+import type { SuppressionList } from "./queries.ts";
+import { changesOf } from "./remove-entry.tsx";
+
+export function AddEntriesDialog({
+  list,
+  onClose,
+}: {
+  readonly list: SuppressionList;
+  readonly onClose: () => void;
+}) {
+  const { api } = usePlace();
+  const [entries, setEntries] = useState("");
+  const add = useAct({
+    run: () => api.addSuppressionEntries({ id: list.id, body: { entries } }),
+    changes: changesOf(list.id),
+    done: ({ message }) => message,
+  });
+  if (add.data) return <AddedEntries title={`Added to ${list.name}`} result={add.data} onClose={onClose} />;
+  return (
+    <Dialog title={`Add to ${list.name}`} isOpen onClose={onClose}>
+      <Form
+        validationErrors={fieldErrors(add.error)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          add.mutate();
+        }}
+        className="flex flex-col gap-4"
+      >
+        <LongField
+          name="entries"
+          label="Addresses and domains"
+          hint="One a line. A domain stands for every address at it. Waiting messages to them are not sent."
+          placeholder={"ada@example.com\nexample.org"}
+          rows={8}
+          isRequired
+          autoFocus
+          spellCheck="false"
+          value={entries}
+          onChange={setEntries}
+        />
+        {add.error && <Failure error={add.error} />}
+        <div className="mt-2 flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={add.isPending}>
+            Add
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
