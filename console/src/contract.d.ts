@@ -16,6 +16,7 @@ declare module "operation:*" {
 declare module "schema:*" {
   interface Schema {
     readonly description?: string;
+    readonly default?: unknown;
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly minLength?: number;
