@@ -21,6 +21,7 @@ declare module "schema:*" {
     readonly description?: string;
     readonly type?: string | readonly string[];
     readonly format?: string;
+    readonly default?: unknown;
     readonly enum?: readonly string[];
     readonly maxLength?: number;
     readonly minLength?: number;

@@ -1,0 +1,48 @@
+/** Jobs in words, and the look of their states. */
+import type { Query, Schema } from "@posthaste/client";
+import type { Look } from "../../parts/state-mark.tsx";
+
+export type Job = Schema<"Job">;
+type JobType = NonNullable<Query<"listJobs">["type"]>;
+
+const types: Readonly<Record<JobType, string>> = {
+  subscriber_import: "Import",
+  subscriber_export: "Export",
+  subscriber_bulk_action: "Bulk action",
+  campaign_recipient_export: "Export of recipients",
+  validation_bulk: "Validation",
+  subscriber_erasure: "Erasure",
+};
+
+export function typeWords(type: string): string {
+  return (types as Readonly<Record<string, string>>)[type] ?? type.replaceAll("_", " ");
+}
+
+/** "Trial run" for an import that changes nothing, which its report says. */
+export function nameOfJob({ type, result }: Job): string {
+  return isTrial(result) ? "Trial run of an import" : typeWords(type);
+}
+
+export function isTrial(result: unknown): boolean {
+  return (result as { readonly dry_run?: unknown } | null)?.dry_run === true;
+}
+
+export const lookOfJob: Readonly<Record<Job["status"], Look>> = {
+  pending: { shape: "○", tone: "text-muted" },
+  processing: { shape: "◐", tone: "text-info" },
+  completed: { shape: "●", tone: "text-good" },
+  failed: { shape: "▲", tone: "text-bad" },
+  cancelled: { shape: "■", tone: "text-muted" },
+};
+
+export const wordOfJob: Readonly<Record<Job["status"], string>> = {
+  pending: "waiting",
+  processing: "running",
+  completed: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+export function isRunning({ status }: Pick<Job, "status">): boolean {
+  return status === "pending" || status === "processing";
+}

@@ -1,0 +1,183 @@
+/** The value of a rule, in the form that its operator takes. */
+import { useState } from "react";
+import { Choice, type Option } from "../choice.tsx";
+import { BareInput, Finder, Texts } from "./controls.tsx";
+import type { Field, Operator } from "./draft.ts";
+import {
+  useAllSegments,
+  useCampaignLinks,
+  useCampaignName,
+  useCampaigns,
+  useMailingLists,
+} from "./queries.ts";
+
+interface Props {
+  readonly field: Field;
+  readonly operator: Operator;
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+  /** The segment that is edited, which cannot name itself. */
+  readonly ownId?: string | undefined;
+}
+
+const yesOrNo: readonly Option[] = [
+  { id: "true", name: "yes" },
+  { id: "false", name: "no" },
+];
+const day = /^\d{4}-\d{2}-\d{2}$/;
+
+export function ValueEditor({ field, operator, value, onChange, ownId }: Props) {
+  const { type, is_array, max_length, max_items, minimum, maximum } = operator.value;
+  const label = `Value of ${field.label}`;
+  const text = typeof value === "string" ? value : "";
+  const options = field.values?.map((one) => ({ id: one.value, name: one.label }));
+  if (is_array) {
+    return (
+      <Texts
+        label={label}
+        values={Array.isArray(value) ? value.map(String) : []}
+        onChange={onChange}
+        mostItems={max_items}
+        maxLength={max_length}
+        {...(options && { options })}
+      />
+    );
+  }
+  switch (type) {
+    case "none":
+      return null;
+    case "boolean":
+      return (
+        <Choice
+          label={label}
+          isBare
+          options={yesOrNo}
+          selectedKey={typeof value === "boolean" ? String(value) : null}
+          onSelectionChange={(id) => onChange(id === "true")}
+        />
+      );
+    case "number":
+    case "days":
+      return (
+        <>
+          <BareInput
+            label={type === "days" ? "Days" : label}
+            type="number"
+            min={minimum}
+            max={maximum}
+            value={typeof value === "number" ? String(value) : ""}
+            onChange={(typed) => onChange(typed === "" ? undefined : Number(typed))}
+          />
+          {type === "days" && <span className="self-center text-muted">days</span>}
+        </>
+      );
+    case "date":
+      return (
+        <BareInput
+          label={label}
+          type={text === "" || day.test(text) ? "date" : "text"}
+          value={text}
+          onChange={onChange}
+        />
+      );
+    case "segment":
+      return <SegmentFinder label={label} chosen={text} onChoose={onChange} ownId={ownId} />;
+    case "mailing_list":
+      return <ListFinder label={label} chosen={text} onChoose={onChange} />;
+    case "campaign":
+      return <CampaignFinder label={label} chosen={text} onChoose={onChange} />;
+    case "campaign_link":
+      return <LinkFinder value={value} onChange={onChange} />;
+    default:
+      return options ? (
+        <Choice
+          label={label}
+          isBare
+          options={
+            options.some(({ id }) => id === text) || text === ""
+              ? options
+              : [...options, { id: text, name: text }]
+          }
+          selectedKey={text || null}
+          onSelectionChange={(id) => onChange(String(id))}
+        />
+      ) : (
+        <BareInput label={label} value={text} onChange={onChange} maxLength={max_length} />
+      );
+  }
+}
+
+interface FinderProps {
+  readonly label: string;
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+}
+
+function SegmentFinder({ ownId, ...rest }: FinderProps & { readonly ownId: string | undefined }) {
+  const { data = [] } = useAllSegments();
+  const options = data
+    .filter(({ id }) => id !== ownId)
+    .map(({ id, name, mailing_list_name }) => ({ id, name, description: `of ${mailing_list_name}` }));
+  return <Finder {...rest} options={options} placeholder="A segment" />;
+}
+
+function ListFinder(props: FinderProps) {
+  const { data = [] } = useMailingLists();
+  const options = data.map(({ id, name }) => ({ id, name }));
+  return <Finder {...props} options={options} placeholder="A mailing list" />;
+}
+
+function CampaignFinder(props: FinderProps) {
+  const [words, setWords] = useState("");
+  const { data } = useCampaigns(words);
+  const name = useCampaignName(props.chosen);
+  const options = (data?.campaigns ?? []).map((one) => ({
+    id: one.id,
+    name: one.name,
+    description: one.status,
+  }));
+  const isListed = props.chosen === "" || options.some(({ id }) => id === props.chosen);
+  return (
+    <Finder
+      {...props}
+      options={
+        isListed || name === undefined ? options : [...options, { id: props.chosen, name, description: "" }]
+      }
+      onSearch={setWords}
+      placeholder="A campaign"
+    />
+  );
+}
+
+/** A link is named by its campaign and its place in it. */
+function LinkFinder({
+  value,
+  onChange,
+}: {
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+}) {
+  const { campaign_id = "", link } = (value ?? {}) as {
+    readonly campaign_id?: string;
+    readonly link?: number;
+  };
+  const { data = [] } = useCampaignLinks(campaign_id);
+  return (
+    <div className="flex min-w-0 flex-1 flex-col gap-1.5">
+      <CampaignFinder
+        label="Campaign of the link"
+        chosen={campaign_id}
+        onChoose={(id) => id !== campaign_id && onChange({ campaign_id: id })}
+      />
+      {campaign_id !== "" && (
+        <Choice
+          label="Link"
+          isBare
+          options={data.map(({ index, url }) => ({ id: String(index), name: url }))}
+          selectedKey={link === undefined ? null : String(link)}
+          onSelectionChange={(id) => onChange({ campaign_id, link: Number(id) })}
+        />
+      )}
+    </div>
+  );
+}
