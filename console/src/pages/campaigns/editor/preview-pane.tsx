@@ -1,0 +1,133 @@
+/** The mail beside the editor, made by the code that sends: as a person, in light or dark, as wide as a phone or a window. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { Choice } from "../../../parts/choice.tsx";
+import { Failure } from "../../../parts/failure.tsx";
+import { MailPreview } from "../../../parts/mail-preview.tsx";
+import { Segmented } from "../../../parts/segmented.tsx";
+import { SearchPicker } from "./search-picker.tsx";
+import type { Rendering } from "./use-render.ts";
+
+export const SAMPLE = "sample";
+
+/** @param person the id of a subscriber, or `SAMPLE` */
+export function PreviewPane({
+  rendering: { mail, anchor, error, isStale, again },
+  person,
+  onPerson,
+  isSms,
+}: {
+  readonly rendering: Rendering & { readonly again: () => void };
+  readonly person: string;
+  readonly onPerson: (person: string) => void;
+  readonly isSms: boolean;
+}) {
+  const [view, setView] = useState<"light" | "dark" | "text">("light");
+  const [width, setWidth] = useState("375");
+  const { workspace } = usePlace();
+  const shown = isSms ? "text" : view;
+  return (
+    <section aria-label="Preview" className="flex h-full min-h-0 flex-col border-line bg-sunken lg:border-l">
+      <div className="flex shrink-0 flex-wrap items-end gap-2 border-b border-line bg-surface px-4 py-2">
+        {mayCall(workspace, "listSubscribers") ? (
+          <PersonPicker person={person} onPerson={onPerson} />
+        ) : (
+          <p className="flex-1 text-muted">As a sample person</p>
+        )}
+        {!isSms && (
+          <>
+            <Segmented
+              label="View"
+              isBare
+              value={view}
+              onChange={setView}
+              segments={[
+                { id: "light", name: "Light" },
+                { id: "dark", name: "Dark" },
+                { id: "text", name: "Text" },
+              ]}
+            />
+            {view !== "text" && (
+              <div className="w-32">
+                <Choice
+                  label="Width"
+                  isBare
+                  selectedKey={width}
+                  onSelectionChange={(key) => setWidth(String(key))}
+                  options={[
+                    { id: "375", name: "375 px", description: "A phone" },
+                    { id: "600", name: "600 px", description: "A mail program" },
+                    { id: "full", name: "Full width" },
+                  ]}
+                />
+              </div>
+            )}
+          </>
+        )}
+      </div>
+      {mail && (
+        <div className="shrink-0 border-b border-line bg-surface px-4 py-2">
+          <p className="truncate font-medium">{isSms ? "Message" : mail.subject || "No subject"}</p>
+          <p className="truncate text-small text-muted">
+            {!isSms && `${mail.from.name ? `${mail.from.name} <${mail.from.email}>` : mail.from.email} · `}
+            to {mail.person.email}
+            {mail.person.subscriber_id === null && ", a made-up person"}
+          </p>
+        </div>
+      )}
+      {error !== undefined && (
+        <div className="shrink-0 bg-surface">
+          <Failure error={error} onRetry={again} />
+        </div>
+      )}
+      <div aria-busy={isStale} className={`min-h-0 flex-1 ${shown === "text" ? "" : "p-4"}`}>
+        {mail && shown === "text" && (
+          <pre className="h-full overflow-auto p-4 font-mono text-small whitespace-pre-wrap">{mail.text}</pre>
+        )}
+        {mail && shown !== "text" && (
+          <MailPreview
+            url={shown === "dark" ? mail.preview.dark_url : mail.preview.url}
+            title={`The mail to ${mail.person.email}`}
+            width={width === "full" ? undefined : Number(width)}
+            anchor={anchor}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function PersonPicker({
+  person,
+  onPerson,
+}: {
+  readonly person: string;
+  readonly onPerson: (person: string) => void;
+}) {
+  const { api, workspace } = usePlace();
+  const [text, setText] = useState("");
+  const { data } = useQuery({
+    queryKey: ["people", workspace.id, "preview", text],
+    queryFn: ({ signal }) =>
+      api.listSubscribers({ query: { limit: 20, ...(text && { search: text }) }, signal }),
+    placeholderData: (former) => former,
+  });
+  const people = (data?.subscribers ?? []).map(({ id, email, first_name, last_name }) => ({
+    id,
+    name: email,
+    description: [first_name, last_name].filter(Boolean).join(" "),
+  }));
+  const sample = { id: SAMPLE, name: "A sample person", description: "With a value in every field" };
+  return (
+    <div className="min-w-44 flex-1">
+      <SearchPicker
+        label="As"
+        value={person}
+        options={[sample, ...people]}
+        onChange={onPerson}
+        onText={setText}
+      />
+    </div>
+  );
+}
