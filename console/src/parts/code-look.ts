@@ -6,7 +6,7 @@ import { tags } from "@lezer/highlight";
 
 const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "13px" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "20px" },
   ".cm-content": { caretColor: "var(--text)", padding: "8px 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
@@ -22,7 +22,12 @@ const theme = EditorView.theme({
   ".cm-searchMatch-selected": { outline: "1px solid var(--warning)" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--text)", borderColor: "var(--line)" },
   ".cm-panel.cm-search": { padding: "8px 32px 8px 12px", fontFamily: "var(--font-sans)" },
-  ".cm-panel.cm-search label": { fontSize: "12px" },
+  ".cm-panel.cm-search label": {
+    display: "inline-flex",
+    alignItems: "center",
+    minHeight: "24px",
+    fontSize: "12px",
+  },
   ".cm-textfield": {
     backgroundColor: "var(--surface)",
     border: "1px solid var(--control)",

@@ -17,7 +17,7 @@ export default function CodeMirrorDiff({ left, right }: CodeDiffProps) {
         codeLook(),
         EditorView.lineWrapping,
         EditorState.readOnly.of(true),
-        EditorView.contentAttributes.of({ "aria-label": name }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": name }),
       ],
     });
     const view = new MergeView({

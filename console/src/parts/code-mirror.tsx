@@ -61,7 +61,11 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
             indentWithTab,
           ]),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": `${id}-keys` }),
+          EditorView.contentAttributes.of({
+            tabindex: "0",
+            "aria-label": label,
+            "aria-describedby": `${id}-keys`,
+          }),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             const isOwn = transactions.every((one) => one.annotation(isFromOutside) === undefined);
             if (docChanged && isOwn) change.current(state.doc.toString());
@@ -110,7 +114,10 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
 
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <div ref={place} className="min-h-0 flex-1 overflow-hidden" />
+      <div
+        ref={place}
+        className="min-h-0 flex-1 overflow-hidden p-0.5 -outline-offset-2 outline-accent focus-within:outline-2"
+      />
       <p id={`${id}-keys`} className="px-3 py-1 text-small text-muted">
         Tab indents. Esc, then Tab leaves the editor.{" "}
         <span className="max-md:hidden">Ctrl+F or ⌘F searches.</span>

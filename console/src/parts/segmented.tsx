@@ -36,7 +36,7 @@ export function Segmented<Value extends string>({
           <Radio
             key={id}
             value={id}
-            className="flex h-7 cursor-default items-center rounded px-2.5 text-table whitespace-nowrap text-muted data-[focus-visible]:outline-2 data-[focus-visible]:outline-accent data-[hovered]:text-text data-[selected]:bg-selected data-[selected]:font-medium data-[selected]:text-text"
+            className="flex h-[30px] cursor-default items-center rounded px-2.5 text-table whitespace-nowrap text-muted data-[focus-visible]:outline-2 data-[focus-visible]:outline-accent data-[hovered]:text-text data-[selected]:bg-selected data-[selected]:font-medium data-[selected]:text-text"
           >
             {name}
           </Radio>

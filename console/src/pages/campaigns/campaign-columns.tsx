@@ -13,14 +13,14 @@ const FEW = 100;
 
 export function campaignColumns(acts: (row: CampaignRow) => ReactNode): readonly Column<CampaignRow>[] {
   return [
-    { id: "state", head: "State", width: "112px", cell: (row) => <CampaignState status={row.status} /> },
+    { id: "state", head: "State", width: "108px", cell: (row) => <CampaignState status={row.status} /> },
     { id: "name", head: "Campaign", cell: (row) => <Name row={row} /> },
-    { id: "audience", head: "Audience", width: "13%", isSecondary: true, cell: audienceOf },
-    { id: "time", head: "Sent", width: "128px", isSecondary: true, cell: (row) => <When row={row} /> },
+    { id: "audience", head: "Audience", width: "116px", isSecondary: true, cell: audienceOf },
+    { id: "time", head: "Sent", width: "136px", isSecondary: true, cell: (row) => <When row={row} /> },
     {
       id: "delivered",
       head: "Delivered",
-      width: "104px",
+      width: "88px",
       isNumeric: true,
       cell: (row) => <Delivered row={row} />,
     },
@@ -30,8 +30,8 @@ export function campaignColumns(acts: (row: CampaignRow) => ReactNode): readonly
     rateColumn("complained", "Spam", (row) => row.complaint_count),
     {
       id: "acts",
-      head: "",
-      width: "52px",
+      head: "Acts",
+      width: "56px",
       cell: (row) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: only keeps a press on the menu from opening the row
         // biome-ignore lint/a11y/useKeyWithClickEvents: as above
@@ -97,7 +97,7 @@ function rateColumn(id: string, head: string, count: (row: CampaignRow) => numbe
   return {
     id,
     head,
-    width: "84px",
+    width: "76px",
     isNumeric: true,
     isSecondary: true,
     cell: (row) => {

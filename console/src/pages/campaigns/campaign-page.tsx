@@ -20,7 +20,7 @@ export function CampaignPage() {
     queryKey: ["campaign", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
   });
-  if (error && !data) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!data) return <div aria-busy className="h-full" />;
   const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");
   return (

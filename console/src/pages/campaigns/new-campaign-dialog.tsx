@@ -72,10 +72,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             label="Kind"
             value={kind}
             onChange={setKind}
-            segments={(limits.message_type?.enum ?? Object.keys(kindNames)).map((id) => ({
-              id: id as Kind,
-              name: kindNames[id as Kind],
-            }))}
+            segments={(Object.keys(kindNames) as Kind[]).map((id) => ({ id, name: kindNames[id] }))}
           />
         )}
         <div className="grid gap-4 sm:grid-cols-2">
@@ -89,6 +86,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
           />
           <Field name="subject" label="Subject" {...limitOf(limits.subject)} isRequired />
           <SenderField
+            label="From"
             name="from_email"
             value={email}
             onChange={setFrom}
@@ -117,7 +115,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
         <div className="flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={make.isPending}>
-            Write it
+            Create the draft
           </Button>
         </div>
       </Form>

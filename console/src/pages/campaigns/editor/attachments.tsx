@@ -33,7 +33,7 @@ export function Attachments({ campaign, draft: { attachments }, edit }: OpenDraf
   };
   const add = (files: FileList | null) =>
     change(async (known) => {
-      const read = await Promise.all([...(files ?? [])].map(readFile));
+      const read = await Promise.all(Array.from(files ?? [], readFile));
       say(`${read.map(({ filename }) => filename).join(", ")} attached`);
       return [...known, ...read];
     });
@@ -67,25 +67,25 @@ export function Attachments({ campaign, draft: { attachments }, edit }: OpenDraf
           >
             <span className="min-w-0 flex-1 truncate">
               {file.filename}
-              <span className="ml-2 text-muted">{size.format(file.size / 1_000)}</span>
+              <span className="ml-2 text-muted">{size.format(Math.ceil(file.size / 1_000))}</span>
             </span>
             {file.content_id && <Copyable text={`cid:${file.content_id}`} label="address for the HTML" />}
             {file.content_type.startsWith("image/") && (
-              <Button kind="quiet" onPress={() => toggleInline(index)}>
+              <Button kind="quiet" onPress={() => void toggleInline(index)}>
                 {file.disposition === "inline" ? "Attach as a file" : "Show in the HTML"}
               </Button>
             )}
             <IconButton
               label={`Remove ${file.filename}`}
               icon={<Trash2 size={15} aria-hidden />}
-              onPress={() => remove(index)}
+              onPress={() => void remove(index)}
             />
           </li>
         ))}
       </ul>
       {error !== undefined && <Failure error={error} />}
       <div className="mt-3">
-        <FileTrigger allowsMultiple onSelect={add}>
+        <FileTrigger allowsMultiple onSelect={(files) => void add(files)}>
           <Button>
             <Paperclip size={15} aria-hidden /> Attach files
           </Button>

@@ -37,7 +37,7 @@ export function CampaignEditor({ id, onChanged }: Props) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!data) return <div aria-busy className="h-full" />;
   return <OpenEditor campaign={data} onChanged={onChanged} />;
 }
@@ -61,7 +61,9 @@ function OpenEditor({
   const html = useRef<CodeEditorHandle>(null);
   const text = useRef<CodeEditorHandle>(null);
   const isSms = campaign.message_type === "sms";
-  const rendering = useRender(orderOf(campaign, draft, person), () => html.current?.anchored());
+  const rendering = useRender(isSms ? undefined : orderOf(campaign, draft, person), () =>
+    html.current?.anchored(),
+  );
   const { check, error, isChecking, again } = useCheck(open);
 
   const jump = ({ field, line, column }: Finding) => {
@@ -85,7 +87,7 @@ function OpenEditor({
         onPreview={() => setShowsPreview(!showsPreview)}
       />
       <Notices open={open} onChanged={onChanged} />
-      <div className="grid min-h-0 flex-1 lg:grid-cols-[minmax(0,1fr)_minmax(340px,44%)]">
+      <div className={`grid min-h-0 flex-1 ${isSms ? "" : "lg:grid-cols-[minmax(0,1fr)_minmax(340px,44%)]"}`}>
         <Tabs
           selectedKey={step}
           onSelectionChange={(next) => go(String(next) as Step)}
@@ -103,9 +105,13 @@ function OpenEditor({
           <StepPanel id="from">
             <FromStep {...open} />
           </StepPanel>
-          <TabPanel id="content" shouldForceMount className="min-h-0 flex-1 overflow-auto pt-4 inert:hidden">
+          <TabPanel
+            id="content"
+            shouldForceMount
+            className="min-h-0 flex-1 overflow-auto pt-4 data-[inert]:hidden"
+          >
             {isSms ? (
-              <SmsStep open={open} check={check} mail={rendering.mail} textEditor={text} />
+              <SmsStep open={open} check={check} textEditor={text} />
             ) : (
               <ContentStep
                 open={open}
@@ -123,15 +129,17 @@ function OpenEditor({
             <SendStep open={open} check={check} isChecking={isChecking} onJump={jump} />
           </StepPanel>
         </Tabs>
-        <div className={`min-h-0 min-w-0 border-t border-line ${showsPreview ? "" : "max-lg:hidden"}`}>
-          {isWritten(draft) ? (
-            <PreviewPane rendering={rendering} person={person} onPerson={setPerson} isSms={isSms} />
-          ) : (
-            <section aria-label="Preview" className="h-full border-line bg-sunken lg:border-l">
-              <Empty title="Nothing is written yet">The mail appears here while you write it.</Empty>
-            </section>
-          )}
-        </div>
+        {!isSms && (
+          <div className={`min-h-0 min-w-0 border-t border-line ${showsPreview ? "" : "max-lg:hidden"}`}>
+            {isWritten(draft) ? (
+              <PreviewPane rendering={rendering} person={person} onPerson={setPerson} />
+            ) : (
+              <section aria-label="Preview" className="h-full border-line bg-sunken lg:border-l">
+                <Empty title="Nothing is written yet">The mail appears here while you write it.</Empty>
+              </section>
+            )}
+          </div>
+        )}
       </div>
     </div>
   );

@@ -43,6 +43,7 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
     await autosave.saveNow();
     setOverlay("send");
   };
+  const isMail = campaign.message_type === "email";
   const maySend = mayCall(workspace, "sendCampaign");
   return (
     <>
@@ -58,15 +59,17 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
           <SaveState state={state} />
         </div>
         <div className="flex shrink-0 items-center gap-2">
-          <Button className="lg:hidden" onPress={onPreview}>
-            {showsPreview ? <Pencil size={15} aria-hidden /> : <Eye size={15} aria-hidden />}
-            {showsPreview ? "Write" : "Preview"}
-          </Button>
-          {campaign.message_type === "email" && mayCall(workspace, "testCampaign") && (
+          {isMail && (
+            <Button className="lg:hidden" onPress={onPreview}>
+              {showsPreview ? <Pencil size={15} aria-hidden /> : <Eye size={15} aria-hidden />}
+              {showsPreview ? "Write" : "Preview"}
+            </Button>
+          )}
+          {isMail && mayCall(workspace, "testCampaign") && (
             <Button onPress={() => setOverlay("test")}>Test …</Button>
           )}
           {maySend ? (
-            <Button kind="primary" onPress={send}>
+            <Button kind="primary" onPress={() => void send()}>
               Send …
             </Button>
           ) : (

@@ -1,6 +1,7 @@
 /** What the check found, each with what to do and the way to its place. */
 import { CircleAlert, Info, type LucideIcon, TriangleAlert } from "lucide-react";
 import { Button } from "../../../parts/button.tsx";
+import { counted } from "../../../parts/numbers.ts";
 import { Time } from "../../../parts/time.tsx";
 import { fieldNames } from "./draft.ts";
 import type { Check } from "./to-step.tsx";
@@ -91,11 +92,16 @@ function FindingRow({
         </p>
         {fix && <p className="text-muted">{fix}</p>}
         {mail_programs && mail_programs.length > 0 && (
-          <p className="text-small text-muted">{mail_programs.join(", ")}</p>
+          <details className="text-small text-muted">
+            <summary className="w-fit cursor-default rounded">
+              {counted(mail_programs.length, "mail program")}
+            </summary>
+            {mail_programs.join(", ")}
+          </details>
         )}
       </div>
       {place && (
-        <Button kind="quiet" className="-my-1 text-accent" onPress={() => onJump(finding)}>
+        <Button kind="quiet" className="-my-1 text-accent!" onPress={() => onJump(finding)}>
           {place}
           {line !== null && ` ${line}:${column ?? 1}`}
         </Button>

@@ -71,11 +71,13 @@ export function SenderField({
   onChange,
   listAddress = null,
   name,
+  label = "Address",
 }: {
   readonly value: string;
   readonly onChange: (email: string) => void;
   readonly listAddress?: string | null;
   readonly name?: string;
+  readonly label?: string;
 }) {
   const { senders, domains } = useSenders();
   const [isTyping, setTyping] = useState(false);
@@ -96,7 +98,7 @@ export function SenderField({
   const shown = isTyping ? known.filter(({ name: address }) => address.includes(value.toLowerCase())) : known;
   return (
     <Picker
-      label="Address"
+      label={label}
       {...(name && { name })}
       allowsCustomValue
       options={shown}

@@ -1,5 +1,7 @@
 /** The mail beside the editor, made by the code that sends: as a person, in light or dark, as wide as a phone or a window. */
+import { PosthasteError } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Choice } from "../../../parts/choice.tsx";
@@ -16,17 +18,14 @@ export function PreviewPane({
   rendering: { mail, anchor, error, isStale, again },
   person,
   onPerson,
-  isSms,
 }: {
   readonly rendering: Rendering & { readonly again: () => void };
   readonly person: string;
   readonly onPerson: (person: string) => void;
-  readonly isSms: boolean;
 }) {
   const [view, setView] = useState<"light" | "dark" | "text">("light");
   const [width, setWidth] = useState("375");
   const { workspace } = usePlace();
-  const shown = isSms ? "text" : view;
   return (
     <section aria-label="Preview" className="flex h-full min-h-0 flex-col border-line bg-sunken lg:border-l">
       <div className="flex shrink-0 flex-wrap items-end gap-2 border-b border-line bg-surface px-4 py-2">
@@ -35,64 +34,54 @@ export function PreviewPane({
         ) : (
           <p className="flex-1 text-muted">As a sample person</p>
         )}
-        {!isSms && (
-          <>
-            <Segmented
-              label="View"
-              isBare
-              value={view}
-              onChange={setView}
-              segments={[
-                { id: "light", name: "Light" },
-                { id: "dark", name: "Dark" },
-                { id: "text", name: "Text" },
-              ]}
-            />
-            {view !== "text" && (
-              <div className="w-32">
-                <Choice
-                  label="Width"
-                  isBare
-                  selectedKey={width}
-                  onSelectionChange={(key) => setWidth(String(key))}
-                  options={[
-                    { id: "375", name: "375 px", description: "A phone" },
-                    { id: "600", name: "600 px", description: "A mail program" },
-                    { id: "full", name: "Full width" },
-                  ]}
-                />
-              </div>
-            )}
-          </>
-        )}
+        <Segmented
+          label="View"
+          isBare
+          value={view}
+          onChange={setView}
+          segments={[
+            { id: "light", name: "Light" },
+            { id: "dark", name: "Dark" },
+            { id: "text", name: "Text" },
+          ]}
+        />
+        <div className={`w-26 ${view === "text" ? "invisible" : ""}`}>
+          <Choice
+            label="Width"
+            isBare
+            selectedKey={width}
+            onSelectionChange={(key) => setWidth(String(key))}
+            options={[
+              { id: "375", name: "375 px", description: "A phone" },
+              { id: "600", name: "600 px", description: "A mail program" },
+              { id: "full", name: "Full width" },
+            ]}
+          />
+        </div>
       </div>
       {mail && (
         <div className="shrink-0 border-b border-line bg-surface px-4 py-2">
-          <p className="truncate font-medium">{isSms ? "Message" : mail.subject || "No subject"}</p>
+          <p className="truncate font-medium">{mail.subject || "No subject"}</p>
           <p className="truncate text-small text-muted">
-            {!isSms && `${mail.from.name ? `${mail.from.name} <${mail.from.email}>` : mail.from.email} · `}
-            to {mail.person.email}
+            {mail.from.name ? `${mail.from.name} <${mail.from.email}>` : mail.from.email} · to{" "}
+            {mail.person.email}
             {mail.person.subscriber_id === null && ", a made-up person"}
           </p>
         </div>
       )}
-      {error !== undefined && (
-        <div className="shrink-0 bg-surface">
-          <Failure error={error} onRetry={again} />
-        </div>
-      )}
-      <div aria-busy={isStale} className={`min-h-0 flex-1 ${shown === "text" ? "" : "p-4"}`}>
-        {mail && shown === "text" && (
+      <div aria-busy={isStale} className={`relative min-h-0 flex-1 ${view === "text" ? "" : "p-4"}`}>
+        {mail && view === "text" && (
           <pre className="h-full overflow-auto p-4 font-mono text-small whitespace-pre-wrap">{mail.text}</pre>
         )}
-        {mail && shown !== "text" && (
+        {mail && view !== "text" && (
           <MailPreview
-            url={shown === "dark" ? mail.preview.dark_url : mail.preview.url}
+            url={view === "dark" ? mail.preview.dark_url : mail.preview.url}
             title={`The mail to ${mail.person.email}`}
             width={width === "full" ? undefined : Number(width)}
             anchor={anchor}
           />
         )}
+        {error !== undefined && <Fault error={error} onRetry={again} />}
       </div>
     </section>
   );
@@ -120,7 +109,7 @@ function PersonPicker({
   }));
   const sample = { id: SAMPLE, name: "A sample person", description: "With a value in every field" };
   return (
-    <div className="min-w-44 flex-1">
+    <div className="min-w-36 flex-1">
       <SearchPicker
         label="As"
         value={person}
@@ -128,6 +117,27 @@ function PersonPicker({
         onChange={onPerson}
         onText={setText}
       />
+    </div>
+  );
+}
+
+/** Why the mail that is shown is not the newest: often a merge tag that is still being written. */
+function Fault({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  const details = error instanceof PosthasteError ? error.details : [];
+  return (
+    <div className="absolute inset-x-0 bottom-0 border-t border-line bg-surface">
+      {details.length === 0 ? (
+        <Failure error={error} onRetry={onRetry} />
+      ) : (
+        <ul className="max-h-40 overflow-auto px-4 py-3">
+          {details.map(({ field, message }) => (
+            <li key={`${field} ${message}`} className="flex items-start gap-2">
+              <TriangleAlert size={15} aria-hidden className="mt-0.5 shrink-0 text-warning" />
+              {message}
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

@@ -21,15 +21,17 @@ interface Props {
 }
 
 export function SendStep({ open, check, isChecking, onJump }: Props) {
+  const isSms = open.campaign.message_type === "sms";
   return (
     <div className="flex max-w-2xl flex-col gap-6">
-      {check ? (
-        <Findings check={check} isChecking={isChecking} onJump={onJump} />
-      ) : (
-        <p className="min-h-8 text-muted">{isChecking ? "Checking …" : "It is checked once it is saved."}</p>
+      {check && <Findings check={check} isChecking={isChecking} onJump={onJump} />}
+      {!check && (
+        <p className="min-h-8 text-muted">
+          {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
+        </p>
       )}
       <When {...open} />
-      {open.campaign.message_type === "email" && (
+      {!isSms && (
         <details className="border-t border-line pt-4">
           <summary className="w-fit cursor-default rounded font-medium">Tracking, route and headers</summary>
           <div className="mt-4 flex flex-col gap-5">

@@ -16,10 +16,10 @@ export interface SmsSize {
 }
 
 export function smsSizeOf(text: string): SmsSize {
-  const foreign = [...text].find((one) => !basic.includes(one) && !extended.includes(one));
+  const foreign = Array.from(text).find((one) => !basic.includes(one) && !extended.includes(one));
   const characters =
     foreign === undefined
-      ? [...text].reduce((sum, one) => sum + (extended.includes(one) ? 2 : 1), 0)
+      ? Array.from(text).reduce((sum, one) => sum + (extended.includes(one) ? 2 : 1), 0)
       : text.length;
   const [alone, each] = foreign === undefined ? [160, 153] : [70, 67];
   const parts = characters <= alone ? 1 : Math.ceil(characters / each);

@@ -10,16 +10,14 @@ import { useFields, useMergeTags } from "./merge-tags.ts";
 import { smsSizeOf } from "./sms-parts.ts";
 import type { Check } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
-import type { Rendered } from "./use-render.ts";
 
 interface Props {
   readonly open: OpenDraft;
   readonly check: Check | undefined;
-  readonly mail: Rendered | undefined;
   readonly textEditor: Ref<CodeEditorHandle>;
 }
 
-export function SmsStep({ open: { draft, edit }, check, mail, textEditor }: Props) {
+export function SmsStep({ open: { draft, edit }, check, textEditor }: Props) {
   const tags = useMergeTags(draft.mailing_list_id);
   return (
     <div className="flex h-full min-h-0 flex-col gap-3">
@@ -47,22 +45,21 @@ export function SmsStep({ open: { draft, edit }, check, mail, textEditor }: Prop
           marks={marksOf(check, "text_content")}
         />
       </div>
-      <SmsCounter text={mail?.text ?? draft.text_content ?? ""} />
+      <SmsCounter text={draft.text_content ?? ""} />
     </div>
   );
 }
 
-/** Counts the message to the person of the preview, because names are of different length. */
+/** Counts the text as it is written: the values of merge tags are of different length. */
 function SmsCounter({ text }: { readonly text: string }) {
   const { alphabet, characters, parts, left, foreign } = smsSizeOf(text);
   return (
     <p className="px-6 pb-4">
       <span className="font-medium">{counted(parts, "SMS", "SMS")}</span>
       <span className="text-muted">
-        {" "}
-        to the person of the preview: {counted(characters, "character")}, room for {countText(left)} more,
-        alphabet {alphabet}
+        : {counted(characters, "character")}, room for {countText(left)} more, alphabet {alphabet}
         {foreign !== undefined && ` because of “${foreign}”`}.
+        {text.includes("{{") && " Merge tags are counted as they are written; their values may be longer."}
       </span>
     </p>
   );

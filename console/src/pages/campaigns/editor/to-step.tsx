@@ -59,7 +59,7 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
           </Button>
         </p>
       )}
-      <AudienceFacts check={check} />
+      {campaign.message_type === "email" && <AudienceFacts check={check} />}
       {kindOf(draft) !== "conditions" && <Samples draft={draft} />}
     </div>
   );
@@ -78,7 +78,7 @@ function ListChoice({
   readonly onChange: (id: string) => void;
 }) {
   const { data, error, refetch } = useLists();
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <div className="h-15" />;
   return (
     <SearchPicker
@@ -124,7 +124,7 @@ function SegmentChoice({
     placeholderData: (former) => former,
   });
   const segments = found.data?.segments ?? [];
-  if (found.error) return <Failure error={found.error} onRetry={() => found.refetch()} />;
+  if (found.error) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <div className="h-15" />;
   return (
     <SearchPicker
@@ -200,7 +200,7 @@ function Samples({ draft: { mailing_list_id, segment_id } }: { readonly draft: D
   if (!data || data.length === 0) return null;
   return (
     <section>
-      <h3 className="text-small font-medium text-muted">Such as</h3>
+      <h2 className="text-small font-medium text-muted">Such as</h2>
       <ul className="mt-1 columns-1 gap-6 sm:columns-2">
         {data.map(({ subscriber_id, email }) => (
           <li key={subscriber_id} className="truncate py-0.5">

@@ -5,7 +5,7 @@ import type { OpenDraft } from "./use-draft.ts";
 
 const AFTER_SAVE_MS = 1_000;
 
-export function useCheck({ campaign: { id }, state: { revision } }: OpenDraft) {
+export function useCheck({ campaign: { id, message_type }, state: { revision } }: OpenDraft) {
   const { api, workspace } = usePlace();
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ["campaign-check", workspace.id, id, revision],
@@ -14,6 +14,8 @@ export function useCheck({ campaign: { id }, state: { revision } }: OpenDraft) {
       return api.checkCampaign({ id, signal });
     },
     placeholderData: keepPreviousData,
+    // The service renders and checks mail only.
+    enabled: message_type === "email",
     staleTime: Number.POSITIVE_INFINITY,
   });
   return { check: data, error, isChecking: isFetching, again: () => void refetch() };
