@@ -11,7 +11,34 @@ export type CampaignRow = Schema<"CampaignSummary">;
 
 const FEW = 100;
 
-export function campaignColumns(acts: (row: CampaignRow) => ReactNode): readonly Column<CampaignRow>[] {
+/** What is counted of the delivered messages. */
+const counts = {
+  opened: (row: CampaignRow) => row.unique_open_count,
+  clicked: (row: CampaignRow) => row.unique_click_count,
+  unsubscribed: (row: CampaignRow) => row.unsubscribe_count,
+  complained: (row: CampaignRow) => row.complaint_count,
+} as const;
+
+/** Shares of the delivered messages of several campaigns. */
+export type Averages = Readonly<Record<keyof typeof counts, number>>;
+
+export function averagesOf(rows: readonly CampaignRow[]): Averages {
+  const delivered = rows.reduce((sum, row) => sum + row.delivered_count, 0);
+  const share = (count: (row: CampaignRow) => number) =>
+    delivered === 0 ? 0 : rows.reduce((sum, row) => sum + count(row), 0) / delivered;
+  return {
+    opened: share(counts.opened),
+    clicked: share(counts.clicked),
+    unsubscribed: share(counts.unsubscribed),
+    complained: share(counts.complained),
+  };
+}
+
+export function campaignColumns(
+  acts: (row: CampaignRow) => ReactNode,
+  averages: Averages | undefined,
+): readonly Column<CampaignRow>[] {
+  const rate = (id: keyof typeof counts, head: string) => rateColumn(id, head, averages?.[id] ?? 0);
   return [
     { id: "state", head: "State", width: "108px", cell: (row) => <CampaignState status={row.status} /> },
     { id: "name", head: "Campaign", cell: (row) => <Name row={row} /> },
@@ -22,12 +49,13 @@ export function campaignColumns(acts: (row: CampaignRow) => ReactNode): readonly
       head: "Delivered",
       width: "88px",
       isNumeric: true,
+      isSecondary: true,
       cell: (row) => <Delivered row={row} />,
     },
-    rateColumn("opened", "Opened", (row) => row.unique_open_count),
-    rateColumn("clicked", "Clicked", (row) => row.unique_click_count),
-    rateColumn("unsubscribed", "Unsub.", (row) => row.unsubscribe_count),
-    rateColumn("complained", "Spam", (row) => row.complaint_count),
+    rate("opened", "Opened"),
+    rate("clicked", "Clicked"),
+    rate("unsubscribed", "Unsub."),
+    rate("complained", "Spam"),
     {
       id: "acts",
       head: "Acts",
@@ -93,7 +121,7 @@ function Delivered({
   return sent_count === 0 ? null : countText(delivered_count);
 }
 
-function rateColumn(id: string, head: string, count: (row: CampaignRow) => number): Column<CampaignRow> {
+function rateColumn(id: keyof typeof counts, head: string, average: number): Column<CampaignRow> {
   return {
     id,
     head,
@@ -103,14 +131,25 @@ function rateColumn(id: string, head: string, count: (row: CampaignRow) => numbe
     cell: (row) => {
       const { delivered_count } = row;
       if (delivered_count === 0) return null;
-      const title = `${countText(count(row))}: ${rateText(count(row), delivered_count)} delivered`;
+      const count = counts[id](row);
+      const share = count / delivered_count;
       return (
-        <Bar share={count(row) / delivered_count} title={title} isFaint={delivered_count < FEW}>
-          {`${((100 * count(row)) / delivered_count).toFixed(1)} %`}
+        <Bar
+          // The middle of the bar is the average.
+          share={average === 0 ? 0 : share / (2 * average)}
+          hasMiddle={average > 0}
+          title={`${countText(count)}: ${rateText(count, delivered_count)} delivered, ${percent(average)} on average`}
+          isFaint={delivered_count < FEW}
+        >
+          {percent(share)}
         </Bar>
       );
     },
   };
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** A number over a bar that is as long as its share. */
@@ -118,11 +157,13 @@ function Bar({
   share,
   title,
   isFaint = false,
+  hasMiddle = false,
   children,
 }: {
   readonly share: number;
   readonly title: string;
   readonly isFaint?: boolean;
+  readonly hasMiddle?: boolean;
   readonly children: string;
 }) {
   return (
@@ -131,11 +172,12 @@ function Bar({
         {children}
         <span className="sr-only">, {title}</span>
       </span>
-      <span aria-hidden className="mt-0.5 block h-[3px] overflow-hidden rounded-full bg-sunken">
+      <span aria-hidden className="relative mt-0.5 block h-[3px] rounded-full bg-line/60">
         <span
           className={`block h-full rounded-full ${isFaint ? "bg-control/60" : "bg-accent"}`}
           style={{ width: `${Math.min(100, 100 * share)}%` }}
         />
+        {hasMiddle && <span className="absolute -top-px left-1/2 block h-[5px] w-px bg-text" />}
       </span>
     </span>
   );

@@ -10,7 +10,7 @@ import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { ListPage } from "../../parts/list-page.tsx";
-import { type CampaignRow, campaignColumns } from "./campaign-columns.tsx";
+import { type Averages, averagesOf, type CampaignRow, campaignColumns } from "./campaign-columns.tsx";
 import { NewCampaignDialog, type Start } from "./new-campaign-dialog.tsx";
 import { RunningCampaigns } from "./running-campaigns.tsx";
 import { useCampaignActs } from "./use-campaign-acts.tsx";
@@ -21,6 +21,7 @@ export function CampaignsPage() {
   const navigate = useNavigate();
   const { api, workspace } = usePlace();
   const [start, setStart] = useState<Start>();
+  const [averages, setAverages] = useState<Averages>();
   const [running, setRunning] = useState<readonly string[]>([]);
   const { menuOf, overlay } = useCampaignActs();
   const mayWrite = mayCall(workspace, "createCampaign");
@@ -37,10 +38,11 @@ export function CampaignsPage() {
             query: query as Query<"listCampaigns">,
             signal,
           });
+          setAverages(averagesOf(campaigns));
           setRunning(campaigns.filter(isMoving).map(({ id }) => id));
           return { rows: campaigns, pagination };
         }}
-        columns={campaignColumns(menuOf)}
+        columns={campaignColumns(menuOf, averages)}
         idOf={({ id }) => id}
         fields={fields}
         free="search"

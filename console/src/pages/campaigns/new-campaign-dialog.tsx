@@ -54,7 +54,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
-          const text = (name: string) => String(form.get(name) ?? "").trim();
+          const text = (name: string) => ((form.get(name) as string | null) ?? "").trim();
           make.mutate({
             name: text("name"),
             subject: text("subject"),

@@ -7,17 +7,18 @@ import { usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
+import type { Campaign } from "./draft.ts";
 import { LongText } from "./long-text.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 export function ApprovalDialog({
-  open: { campaign, autosave },
+  open: { campaign, draft, autosave },
   onClose,
   onAsked,
 }: {
   readonly open: OpenDraft;
   readonly onClose: () => void;
-  readonly onAsked: () => void;
+  readonly onAsked: (campaign: Campaign) => void;
 }) {
   const { api } = usePlace();
   const [message, setMessage] = useState("");
@@ -32,7 +33,7 @@ export function ApprovalDialog({
   });
   const maxLength = schema.properties.message?.maxLength;
   return (
-    <Dialog title={`Ask for approval of “${campaign.name}”`} isOpen onClose={onClose}>
+    <Dialog title={`Ask for approval of “${draft.name}”`} isOpen onClose={onClose}>
       <Form
         validationErrors={fieldErrors(ask.error)}
         onSubmit={(event) => {

@@ -106,7 +106,7 @@ function readFile(file: File): Promise<File64> {
     reader.onload = () =>
       resolve({
         filename: file.name,
-        content: String(reader.result).replace(/^[^,]*,/, ""),
+        content: (reader.result as string).replace(/^[^,]*,/, ""),
         content_type: file.type || "application/octet-stream",
         disposition: "attachment",
         content_id: null,

@@ -47,7 +47,7 @@ export function ContentStep({ open, part, onPart, check, mail, htmlEditor, textE
           onChange={onPart}
           segments={[
             { id: "html", name: "HTML" },
-            { id: "text", name: draft.text_content === null ? "Text (made from the HTML)" : "Text" },
+            { id: "text", name: "Text" },
             { id: "files", name: files === 0 ? "Attachments" : `Attachments (${files})` },
           ]}
         />
@@ -102,7 +102,11 @@ function TextPart({
           Made from the HTML, in each mail anew.
           <Button onPress={() => setOwn(true)}>Write a text of its own</Button>
         </p>
-        <pre className="min-h-0 flex-1 overflow-auto border-t border-line px-6 py-3 font-mono text-small whitespace-pre-wrap">
+        <pre
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls has to be reached with the keyboard
+          tabIndex={0}
+          className="min-h-0 flex-1 overflow-auto border-t border-line px-6 py-3 font-mono text-small whitespace-pre-wrap"
+        >
           {mail?.text}
         </pre>
       </div>

@@ -1,4 +1,5 @@
 /** The head of the editor: the name, where it is saved, and what can be done with the draft. */
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Eye, Pencil } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
@@ -9,6 +10,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { DeleteQuestion } from "../delete-question.tsx";
 import { ApprovalDialog } from "./approval-dialog.tsx";
+import type { Campaign } from "./draft.ts";
 import { SaveState } from "./save-state.tsx";
 import { TestDialog } from "./test-dialog.tsx";
 import type { Check } from "./to-step.tsx";
@@ -28,6 +30,7 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
   const { campaign, draft, edit, state, autosave } = open;
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
+  const queries = useQueryClient();
   const [overlay, setOverlay] = useState<"test" | "send" | "approval" | "delete">();
   const close = () => setOverlay(undefined);
   const duplicate = useAct({
@@ -42,6 +45,12 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
   const send = async () => {
     await autosave.saveNow();
     setOverlay("send");
+  };
+  const asked = (version: Campaign) => {
+    const { approval_requested_at, approval_requested_by, approval_message, revision } = version;
+    const request = { approval_requested_at, approval_requested_by, approval_message, revision };
+    queries.setQueryData(["campaign-draft", workspace.id, campaign.id], { ...campaign, ...request });
+    close();
   };
   const isMail = campaign.message_type === "email";
   const maySend = mayCall(workspace, "sendCampaign");
@@ -93,10 +102,10 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
       </header>
       {duplicate.error && <Failure error={duplicate.error} />}
       {overlay === "test" && <TestDialog open={open} check={check} onClose={close} />}
-      {overlay === "approval" && <ApprovalDialog open={open} onClose={close} onAsked={close} />}
+      {overlay === "approval" && <ApprovalDialog open={open} onClose={close} onAsked={asked} />}
       {overlay === "delete" && (
         <DeleteQuestion
-          campaign={campaign}
+          campaign={{ ...campaign, name: draft.name }}
           onClose={close}
           onDeleted={() => void navigate({ to: `/${workspace.id}/campaigns` })}
         />

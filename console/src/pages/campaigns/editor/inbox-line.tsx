@@ -15,7 +15,7 @@ export function InboxLine({
         <p className="truncate">{subject || <span className="text-muted">No subject</span>}</p>
         <p className="h-5 truncate text-muted">{preview}</p>
       </div>
-      <figcaption className="max-w-44 text-small text-muted">
+      <figcaption className="max-w-44 max-sm:hidden text-small text-muted">
         In the inbox of a phone. The third line is the beginning of the mail.
       </figcaption>
     </figure>

@@ -34,7 +34,7 @@ export function Notices({ open, onChanged }: { readonly open: OpenDraft; readonl
         </Notice>
       )}
       {status === "closed" && <Closed open={open} onChanged={onChanged} />}
-      {campaign.approval_requested_at && state.savedAt === undefined && (
+      {campaign.approval_requested_at && state.revision === campaign.revision && (
         <Notice>
           <span>
             {campaign.approval_requested_by} asks for approval (<Time at={campaign.approval_requested_at} />)

@@ -71,7 +71,13 @@ export function PreviewPane({
       )}
       <div aria-busy={isStale} className={`relative min-h-0 flex-1 ${view === "text" ? "" : "p-4"}`}>
         {mail && view === "text" && (
-          <pre className="h-full overflow-auto p-4 font-mono text-small whitespace-pre-wrap">{mail.text}</pre>
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls has to be reached with the keyboard
+            tabIndex={0}
+            className="h-full overflow-auto p-4 font-mono text-small whitespace-pre-wrap"
+          >
+            {mail.text}
+          </pre>
         )}
         {mail && view !== "text" && (
           <MailPreview
