@@ -1,3 +1,39 @@
+/** A campaign at one address: its editor while it is a draft, then its progress and report. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { mayCall, usePlace } from "../../api/session.tsx";
+import { Failure } from "../../parts/failure.tsx";
+
+const CampaignEditor = lazy(async () => ({
+  default: (await import("./editor/campaign-editor.tsx")).CampaignEditor,
+}));
+const CampaignReport = lazy(async () => ({
+  default: (await import("./report/campaign-report.tsx")).CampaignReport,
+}));
+
 export function CampaignPage() {
-  return null;
+  const { campaign: id = "" } = useParams({ strict: false }) as { readonly campaign?: string };
+  const { api, workspace } = usePlace();
+  const queries = useQueryClient();
+  const { data, error, refetch } = useQuery({
+    queryKey: ["campaign", workspace.id, id],
+    queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
+  });
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (!data) return <div aria-busy className="h-full" />;
+  const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");
+  return (
+    <Suspense fallback={<div aria-busy className="h-full" />}>
+      {isEditable ? (
+        <CampaignEditor
+          key={id}
+          id={id}
+          onChanged={() => void queries.invalidateQueries({ queryKey: ["campaign", workspace.id, id] })}
+        />
+      ) : (
+        <CampaignReport key={id} campaign={data} />
+      )}
+    </Suspense>
+  );
 }

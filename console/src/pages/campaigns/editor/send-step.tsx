@@ -1,0 +1,221 @@
+/** What has to be known before sending: the check, the time, and how the mail leaves. */
+import { useQuery } from "@tanstack/react-query";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { Choice } from "../../../parts/choice.tsx";
+import { Field } from "../../../parts/field.tsx";
+import { Segmented } from "../../../parts/segmented.tsx";
+import { useZone } from "../../../parts/time.tsx";
+import { Checkbox } from "../../../parts/toggle.tsx";
+import { type Draft, textOrNull } from "./draft.ts";
+import { type Finding, Findings } from "./findings.tsx";
+import { LongText } from "./long-text.tsx";
+import { type Check, useLists } from "./to-step.tsx";
+import type { OpenDraft } from "./use-draft.ts";
+import { momentOf, wallOf } from "./zoned-time.ts";
+
+interface Props {
+  readonly open: OpenDraft;
+  readonly check: Check | undefined;
+  readonly isChecking: boolean;
+  readonly onJump: (finding: Finding) => void;
+}
+
+export function SendStep({ open, check, isChecking, onJump }: Props) {
+  const isSms = open.campaign.message_type === "sms";
+  return (
+    <div className="flex max-w-2xl flex-col gap-6">
+      {check && <Findings check={check} isChecking={isChecking} onJump={onJump} />}
+      {!check && (
+        <p className="min-h-8 text-muted">
+          {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
+        </p>
+      )}
+      <When {...open} />
+      {!isSms && (
+        <details className="border-t border-line pt-4">
+          <summary className="w-fit cursor-default rounded font-medium">Tracking, route and headers</summary>
+          <div className="mt-4 flex flex-col gap-5">
+            <Tracking {...open} />
+            <Route {...open} />
+            <Headers {...open} />
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** A time of the workspace's zone, with that of the person's own. */
+function When({ campaign: { timezone }, draft: { scheduled_at }, edit }: OpenDraft) {
+  const own = useZone();
+  const inZone = (zone: string) =>
+    new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: zone }).format(
+      new Date(scheduled_at ?? 0),
+    );
+  return (
+    <section className="flex flex-col gap-3 border-t border-line pt-4">
+      <Segmented
+        label="Leaves"
+        value={scheduled_at === null ? "now" : "later"}
+        onChange={(value) =>
+          edit({
+            scheduled_at:
+              value === "now"
+                ? null
+                : momentOf(wallOf(new Date(Date.now() + 24 * HOUR_MS).toISOString(), timezone), timezone),
+          })
+        }
+        segments={[
+          { id: "now", name: "When “Send” is pressed" },
+          { id: "later", name: "At a time" },
+        ]}
+      />
+      {scheduled_at !== null && (
+        <div className="max-w-xs">
+          <Field
+            label={`Time in ${timezone}`}
+            type="datetime-local"
+            value={wallOf(scheduled_at, timezone)}
+            onChange={(wall) => wall !== "" && edit({ scheduled_at: momentOf(wall, timezone) })}
+            hint={
+              own === timezone ? inZone(timezone) : `${inZone(timezone)}. Your time: ${inZone(own)} (${own}).`
+            }
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+type Tracked = "list" | "on" | "off";
+const tracked: Readonly<Record<Tracked, boolean | null>> = { list: null, on: true, off: false };
+
+function Tracking({ draft, edit }: OpenDraft) {
+  const { api, workspace } = usePlace();
+  const { data: lists } = useLists();
+  const list = lists?.find(({ id }) => id === draft.mailing_list_id);
+  const { data: domains } = useQuery({
+    queryKey: ["tracking-domains", workspace.id],
+    queryFn: ({ signal }) => api.listTrackingDomains({ signal }),
+    enabled: mayCall(workspace, "listTrackingDomains"),
+  });
+  const choice = (label: string, name: "enable_open_tracking" | "enable_click_tracking") => (
+    <Segmented
+      label={label}
+      value={(Object.keys(tracked) as Tracked[]).find((one) => tracked[one] === draft[name]) ?? "list"}
+      onChange={(value) => edit({ [name]: tracked[value] } as Partial<Draft>)}
+      segments={[
+        { id: "list", name: list ? `As the list: ${list[name] ? "on" : "off"}` : "As the list" },
+        { id: "on", name: "On" },
+        { id: "off", name: "Off" },
+      ]}
+    />
+  );
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      {choice("Open tracking", "enable_open_tracking")}
+      {choice("Click tracking", "enable_click_tracking")}
+      {domains && domains.length > 0 && (
+        <Choice
+          label="Domain of tracked links"
+          selectedKey={draft.url_domain_id ?? USUAL}
+          onSelectionChange={(id) => edit({ url_domain_id: id === USUAL ? null : String(id) })}
+          options={[
+            { id: USUAL, name: "The usual one" },
+            ...domains.map(({ id, domain, is_verified }) => ({
+              id,
+              name: domain,
+              ...(!is_verified && { description: "Not verified" }),
+            })),
+          ]}
+        />
+      )}
+    </div>
+  );
+}
+
+const USUAL = "usual";
+
+/** The usual route, a routing rule, or one sending IP. */
+function Route({ draft, edit }: OpenDraft) {
+  const { api, workspace } = usePlace();
+  const rules = useQuery({
+    queryKey: ["routing-rules", workspace.id],
+    queryFn: ({ signal }) => api.listRoutingRules({ signal }),
+    enabled: mayCall(workspace, "listRoutingRules"),
+  });
+  const ips = useQuery({
+    queryKey: ["sending-ips", workspace.id],
+    queryFn: ({ signal }) => api.listSendingIps({ signal }),
+    enabled: mayCall(workspace, "listSendingIps"),
+  });
+  const options = [
+    { id: USUAL, name: "The usual route" },
+    ...(rules.data ?? []).map(({ id, name }) => ({ id: `rule ${id}`, name, description: "Routing rule" })),
+    ...(ips.data ?? []).map(({ ip, hostname }) => ({ id: `ip ${ip}`, name: ip, description: hostname })),
+  ];
+  const chosen =
+    draft.routing_rule_id !== null
+      ? `rule ${draft.routing_rule_id}`
+      : draft.virtual_mta_ip !== null
+        ? `ip ${draft.virtual_mta_ip}`
+        : USUAL;
+  if (options.length === 1 && chosen === USUAL) return null;
+  return (
+    <Choice
+      label="Route"
+      selectedKey={chosen}
+      onSelectionChange={(key) => {
+        const [kind, id = null] = String(key).split(" ");
+        edit({
+          routing_rule_id: kind === "rule" ? id : null,
+          virtual_mta_ip: kind === "ip" ? id : null,
+        });
+      }}
+      options={options.some(({ id }) => id === chosen) ? options : [...options, { id: chosen, name: chosen }]}
+    />
+  );
+}
+
+function Headers({ draft, edit }: OpenDraft) {
+  return (
+    <>
+      <div className="flex flex-col gap-2">
+        <Checkbox
+          isSelected={draft.use_custom_headers}
+          onChange={(use_custom_headers) => edit({ use_custom_headers })}
+        >
+          Add headers of your own
+        </Checkbox>
+        {draft.use_custom_headers && (
+          <LongText
+            label="Headers"
+            hint="One on each line: “Name: value”. Merge tags are not replaced here."
+            rows={3}
+            isMono
+            value={draft.custom_headers ?? ""}
+            onChange={(text) => edit({ custom_headers: textOrNull(text) })}
+          />
+        )}
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          label="Copies of bounces"
+          type="email"
+          hint="Gets a copy of each report of a failed delivery."
+          value={draft.bounce_email ?? ""}
+          onChange={(text) => edit({ bounce_email: textOrNull(text.trim()) })}
+        />
+        <Field
+          label="Return path of"
+          type="email"
+          hint="An address of the domain whose own return path is used."
+          value={draft.sender_email ?? ""}
+          onChange={(text) => edit({ sender_email: textOrNull(text.trim()) })}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+/** The text of an SMS, how many parts it takes, and the field with the numbers. */
+import type { Ref } from "react";
+import { Choice } from "../../../parts/choice.tsx";
+import { CodeEditor, type CodeEditorHandle } from "../../../parts/code-editor.tsx";
+import { Field } from "../../../parts/field.tsx";
+import { counted, countText } from "../../../parts/numbers.ts";
+import { marksOf } from "./content-step.tsx";
+import { textOrNull } from "./draft.ts";
+import { useFields, useMergeTags } from "./merge-tags.ts";
+import { smsSizeOf } from "./sms-parts.ts";
+import type { Check } from "./to-step.tsx";
+import type { OpenDraft } from "./use-draft.ts";
+
+interface Props {
+  readonly open: OpenDraft;
+  readonly check: Check | undefined;
+  readonly textEditor: Ref<CodeEditorHandle>;
+}
+
+export function SmsStep({ open: { draft, edit }, check, textEditor }: Props) {
+  const tags = useMergeTags(draft.mailing_list_id);
+  return (
+    <div className="flex h-full min-h-0 flex-col gap-3">
+      <div className="grid gap-4 px-6 sm:grid-cols-2">
+        <Field
+          label="Subject"
+          hint="For reports: an SMS does not show it."
+          value={draft.subject}
+          onChange={(subject) => edit({ subject })}
+        />
+        <NumberField
+          listId={draft.mailing_list_id}
+          value={draft.phone_field_name}
+          onChange={(phone_field_name) => edit({ phone_field_name })}
+        />
+      </div>
+      <div className="min-h-60 flex-1 border-y border-line">
+        <CodeEditor
+          ref={textEditor}
+          label="Message"
+          language="text"
+          value={draft.text_content ?? ""}
+          onChange={(text) => edit({ text_content: textOrNull(text) })}
+          tags={tags}
+          marks={marksOf(check, "text_content")}
+        />
+      </div>
+      <SmsCounter text={draft.text_content ?? ""} />
+    </div>
+  );
+}
+
+/** Counts the text as it is written: the values of merge tags are of different length. */
+function SmsCounter({ text }: { readonly text: string }) {
+  const { alphabet, characters, parts, left, foreign } = smsSizeOf(text);
+  return (
+    <p className="px-6 pb-4">
+      <span className="font-medium">{counted(parts, "SMS", "SMS")}</span>
+      <span className="text-muted">
+        : {counted(characters, "character")}, room for {countText(left)} more, alphabet {alphabet}
+        {foreign !== undefined && ` because of “${foreign}”`}.
+        {text.includes("{{") && " Merge tags are counted as they are written; their values may be longer."}
+      </span>
+    </p>
+  );
+}
+
+export function NumberField({
+  listId,
+  value,
+  onChange,
+}: {
+  readonly listId: string | null;
+  readonly value: string | null;
+  readonly onChange: (name: string) => void;
+}) {
+  const fields = useFields(listId);
+  const options = fields.map(({ field_name, field_label }) => ({
+    id: field_name,
+    name: field_label,
+    description: field_name,
+  }));
+  const isKnown = value === null || fields.some(({ field_name }) => field_name === value);
+  return (
+    <Choice
+      label="Field with the number"
+      options={isKnown ? options : [...options, { id: value, name: value }]}
+      selectedKey={value}
+      onSelectionChange={(name) => onChange(String(name))}
+    />
+  );
+}

@@ -1,0 +1,215 @@
+/** Who gets the campaign: a list or a segment of one, how many people that is, who is left out and why, and some of them. */
+import type { Data } from "@posthaste/client";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
+import { Failure } from "../../../parts/failure.tsx";
+import { counted, countText } from "../../../parts/numbers.ts";
+import { Segmented } from "../../../parts/segmented.tsx";
+import type { Campaign, Draft } from "./draft.ts";
+import { SearchPicker } from "./search-picker.tsx";
+import type { OpenDraft } from "./use-draft.ts";
+
+export type Check = Data<"checkCampaign">;
+type Kind = "list" | "segment" | "conditions";
+
+const SAMPLES = 10;
+
+export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly check: Check | undefined }) {
+  const { workspace } = usePlace();
+  const [kind, setKind] = useState<Kind>(kindOf(draft));
+  const kinds = [
+    { id: "list", name: "A list" },
+    ...(mayCall(workspace, "listSegments") ? [{ id: "segment", name: "A segment" } as const] : []),
+    ...(draft.segment_conditions ? [{ id: "conditions", name: "Conditions" } as const] : []),
+  ] as const;
+  return (
+    <div className="flex max-w-2xl flex-col gap-5">
+      <Segmented label="Goes to" value={kind} segments={kinds} onChange={setKind} />
+      {kind === "list" && (
+        <ListChoice
+          value={kindOf(draft) === "list" ? draft.mailing_list_id : null}
+          onChange={(id) => edit({ mailing_list_id: id, segment_id: null, segment_conditions: null })}
+        />
+      )}
+      {kind === "segment" && (
+        <SegmentChoice
+          value={draft.segment_id}
+          known={campaign}
+          onChange={({ id, mailing_list_id }) =>
+            edit({ segment_id: id, mailing_list_id, segment_conditions: null })
+          }
+        />
+      )}
+      {kind === "conditions" && (
+        <p>
+          The people who meet {counted(draft.segment_conditions?.rules.length ?? 0, "condition")} of this
+          campaign alone.{" "}
+          <Button
+            kind="quiet"
+            onPress={() => {
+              edit({ segment_conditions: null });
+              setKind("list");
+            }}
+          >
+            Remove the conditions
+          </Button>
+        </p>
+      )}
+      {campaign.message_type === "email" && <AudienceFacts check={check} />}
+      {kindOf(draft) !== "conditions" && <Samples draft={draft} />}
+    </div>
+  );
+}
+
+function kindOf({ segment_id, segment_conditions }: Draft): Kind {
+  if (segment_id !== null) return "segment";
+  return segment_conditions === null ? "list" : "conditions";
+}
+
+function ListChoice({
+  value,
+  onChange,
+}: {
+  readonly value: string | null;
+  readonly onChange: (id: string) => void;
+}) {
+  const { data, error, refetch } = useLists();
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <div className="h-15" />;
+  return (
+    <SearchPicker
+      label="List"
+      placeholder="Choose a list …"
+      value={value}
+      onChange={onChange}
+      options={data.map(({ id, name, subscriber_count }) => ({
+        id,
+        name,
+        description: counted(subscriber_count, "active member"),
+      }))}
+    />
+  );
+}
+
+export function useLists() {
+  const { api, workspace } = usePlace();
+  return useQuery({
+    queryKey: ["lists", workspace.id, "all"],
+    queryFn: ({ signal }) => api.listMailingLists({ signal }),
+  });
+}
+
+type Segment = Data<"listSegments">["segments"][number];
+
+function SegmentChoice({
+  value,
+  known,
+  onChange,
+}: {
+  readonly value: string | null;
+  /** Names the segment with which the editor began, which need not be among the first ones. */
+  readonly known: Pick<Campaign, "segment_id" | "segment_name">;
+  readonly onChange: (segment: Segment) => void;
+}) {
+  const { api, workspace } = usePlace();
+  const [text, setText] = useState("");
+  const found = useQuery({
+    queryKey: ["segments", workspace.id, "choice", text],
+    queryFn: ({ signal }) =>
+      api.listSegments({ query: { limit: 50, ...(text && { search: text }) }, signal }),
+    placeholderData: (former) => former,
+  });
+  const segments = found.data?.segments ?? [];
+  if (found.error) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.data === undefined) return <div className="h-15" />;
+  return (
+    <SearchPicker
+      label="Segment"
+      placeholder="Choose a segment …"
+      value={value}
+      onText={setText}
+      onChange={(id) => {
+        const segment = segments.find((one) => one.id === id);
+        if (segment) onChange(segment);
+      }}
+      options={[
+        ...segments.map(({ id, name, mailing_list_name, subscriber_count }) => ({
+          id,
+          name,
+          description: `of ${mailing_list_name}${subscriber_count === null ? "" : `, ${counted(subscriber_count, "person", "people")}`}`,
+        })),
+        ...(known.segment_id === null || segments.some(({ id }) => id === known.segment_id)
+          ? []
+          : [{ id: known.segment_id, name: known.segment_name ?? "A deleted segment" }]),
+      ]}
+    />
+  );
+}
+
+/** How many people get it, and why others do not. */
+function AudienceFacts({ check }: { readonly check: Check | undefined }) {
+  const { workspace } = usePlace();
+  const audience = check?.audience;
+  const reason = check?.unchecked.find(({ part }) => part === "audience")?.reason;
+  if (!audience)
+    return <p className="min-h-16 text-muted">{reason ?? (check ? "Choose who gets it." : "Counting …")}</p>;
+  const { total, will_send, excluded, is_estimate } = audience;
+  return (
+    <div>
+      <p className="text-figure font-semibold">
+        {is_estimate && "about "}
+        {countText(will_send)}
+        <span className="ml-2 text-body font-normal text-muted">
+          of {counted(total, "person", "people")} would get it now
+        </span>
+      </p>
+      {excluded.total > 0 && (
+        <div className="mt-3">
+          <Facts>
+            <Fact name="Suppressed">
+              <Link to={`/${workspace.id}/suppression`} className="text-accent hover:underline">
+                {countText(excluded.suppressed)}
+              </Link>
+            </Fact>
+            <Fact name="Unsubscribed">{countText(excluded.unsubscribed)}</Fact>
+            <Fact name="Invalid address">{countText(excluded.invalid)}</Fact>
+          </Facts>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Ten of the people, so that a wrong choice is seen. */
+function Samples({ draft: { mailing_list_id, segment_id } }: { readonly draft: Draft }) {
+  const { api, workspace } = usePlace();
+  const { data } = useQuery({
+    queryKey: ["people", workspace.id, "samples", mailing_list_id, segment_id],
+    queryFn: async ({ signal }) => {
+      const place = { id: mailing_list_id ?? "", query: { limit: SAMPLES }, signal };
+      return segment_id === null
+        ? (await api.listMembers({ ...place, query: { limit: SAMPLES, status: "active" } })).subscribers
+        : (await api.listSegmentMembers({ ...place, segment_id })).subscribers;
+    },
+    enabled: mailing_list_id !== null && mayCall(workspace, "listMembers"),
+  });
+  if (!data || data.length === 0) return null;
+  return (
+    <section>
+      <h2 className="text-small font-medium text-muted">Such as</h2>
+      <ul className="mt-1 columns-1 gap-6 sm:columns-2">
+        {data.map(({ subscriber_id, email }) => (
+          <li key={subscriber_id} className="truncate py-0.5">
+            <Link to={`/${workspace.id}/people/${subscriber_id}`} className="hover:underline">
+              {email}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

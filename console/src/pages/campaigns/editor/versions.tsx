@@ -1,0 +1,121 @@
+/** Two versions of the same fields: two people changed them, or a former visit left changes behind. Either is taken; the other is kept. */
+import { useMemo, useState } from "react";
+import { Button } from "../../../parts/button.tsx";
+import { CodeDiff } from "../../../parts/code-diff.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { Segmented } from "../../../parts/segmented.tsx";
+import { Time } from "../../../parts/time.tsx";
+import { type Draft, fieldNames } from "./draft.ts";
+import type { OpenDraft } from "./use-draft.ts";
+
+type Taken = "mine" | "theirs";
+
+export function ConflictDialog({ state, autosave, onClose }: OpenDraft & { readonly onClose: () => void }) {
+  const { conflict, draft } = state;
+  const [taken, setTaken] = useState<Readonly<Record<string, Taken>>>({});
+  if (!conflict) return null;
+  return (
+    <Dialog title="Someone else changed the same" isOpen onClose={onClose} isWide>
+      <p className="text-muted">
+        Choose which version the campaign has. The other one is kept on this device and can be restored.
+      </p>
+      {conflict.names.map((name) => (
+        <div key={name} className="mt-4 flex flex-col gap-2">
+          <Segmented
+            label={fieldNames[name]}
+            value={taken[name] ?? "mine"}
+            onChange={(value) => setTaken({ ...taken, [name]: value })}
+            segments={[
+              { id: "mine", name: "Yours" },
+              { id: "theirs", name: "Theirs" },
+            ]}
+          />
+          <Comparison
+            name={name}
+            mine={draft[name]}
+            theirs={conflict.theirs[name]}
+            names={["Yours", "Theirs"]}
+          />
+        </div>
+      ))}
+      <div className="mt-6 flex justify-end gap-2">
+        <Button onPress={onClose}>Decide later</Button>
+        <Button
+          kind="primary"
+          onPress={() => {
+            void autosave.resolve(taken);
+            onClose();
+          }}
+        >
+          Use these
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+export function FoundDialog({ state: { found, draft }, autosave }: OpenDraft) {
+  if (!found) return null;
+  const names = (Object.keys(found.changed) as (keyof Draft)[]).filter((name) => name in fieldNames);
+  const take = () => autosave.takeFound();
+  return (
+    <Dialog title="Changes that were not saved" isOpen onClose={take} isWide>
+      <p className="text-muted">
+        You wrote them on this device. The last was <Time at={new Date(found.at).toISOString()} />.
+      </p>
+      {names.map((name) => (
+        <div key={name} className="mt-4 flex flex-col gap-2">
+          <h3 className="font-medium">{fieldNames[name]}</h3>
+          <Comparison
+            name={name}
+            mine={found.changed[name]}
+            theirs={draft[name]}
+            names={["On this device", "Saved"]}
+          />
+        </div>
+      ))}
+      <div className="mt-6 flex flex-wrap justify-end gap-2">
+        <Button onPress={() => void autosave.leaveFound()}>Use the saved version</Button>
+        <Button kind="primary" onPress={take}>
+          Continue with your changes
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Comparison({
+  name,
+  mine,
+  theirs,
+  names: [left, right],
+}: {
+  readonly name: keyof Draft;
+  readonly mine: unknown;
+  readonly theirs: unknown;
+  readonly names: readonly [string, string];
+}) {
+  const texts = useMemo(
+    () => ({ left: { name: left, text: wordsOf(mine) }, right: { name: right, text: wordsOf(theirs) } }),
+    [left, right, mine, theirs],
+  );
+  if (name === "html_content" || name === "text_content") return <CodeDiff {...texts} />;
+  return (
+    <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-2">
+      {[texts.left, texts.right].map((side) => (
+        <div key={side.name} className="min-w-0 rounded-control bg-sunken px-3 py-2">
+          <dt className="text-small text-muted">{side.name}</dt>
+          <dd className="break-words">{side.text || <span className="text-muted">Nothing</span>}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function wordsOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "On" : "Off";
+  if (Array.isArray(value))
+    return value.map((one) => (one as { filename?: string }).filename ?? "").join(", ");
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

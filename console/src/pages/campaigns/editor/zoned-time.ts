@@ -1,0 +1,38 @@
+/** Times of a clock in a zone, as a time field has them, and the moments that they are. */
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The moment of a clock's time such as `2026-12-01T09:00`. As in the API, a time that is skipped when clocks go forward moves by the
+ * same step, and of one that occurs twice the first counts.
+ */
+export function momentOf(wall: string, zone: string): string {
+  const asUtc = Date.parse(`${wall}Z`);
+  const former = asUtc - offsetAt(asUtc - DAY_MS, zone);
+  const later = asUtc - offsetAt(asUtc + DAY_MS, zone);
+  const right = [former, later].filter((one) => wallOf(new Date(one).toISOString(), zone) === wall);
+  return new Date(right.length === 0 ? former : Math.min(...right)).toISOString();
+}
+
+/** What a clock in the zone shows: `2026-12-01T09:00`. */
+export function wallOf(moment: string, zone: string): string {
+  const at = Date.parse(moment);
+  return new Date(at + offsetAt(at, zone)).toISOString().slice(0, 16);
+}
+
+/** Milliseconds that clocks of the zone are ahead of UTC. */
+function offsetAt(at: number, zone: string): number {
+  const format = new Intl.DateTimeFormat("en-US", {
+    timeZone: zone,
+    hourCycle: "h23",
+    year: "numeric",
+    month: "numeric",
+    day: "numeric",
+    hour: "numeric",
+    minute: "numeric",
+    second: "numeric",
+  });
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
+}

@@ -1,0 +1,128 @@
+/** A new campaign: what a draft needs to exist. Everything can be changed in the editor. */
+import schema from "schema:NewCampaign";
+import type { Body } from "@posthaste/client";
+import { useState } from "react";
+import { Form } from "react-aria-components";
+import { fieldErrors, useAct } from "../../api/act.ts";
+import { usePlace } from "../../api/session.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Failure } from "../../parts/failure.tsx";
+import { Field } from "../../parts/field.tsx";
+import { Segmented } from "../../parts/segmented.tsx";
+import { SenderField, useSenders } from "./editor/from-step.tsx";
+import { LongText } from "./editor/long-text.tsx";
+import { SearchPicker } from "./editor/search-picker.tsx";
+import { NumberField } from "./editor/sms-step.tsx";
+import { useLists } from "./editor/to-step.tsx";
+
+type Kind = NonNullable<Body<"createCampaign">["message_type"]>;
+export type Start = "empty" | "html";
+
+const kindNames: Readonly<Record<Kind, string>> = { email: "Email", sms: "SMS" };
+
+interface Props {
+  readonly start: Start;
+  readonly onClose: () => void;
+  readonly onMade: (id: string) => void;
+}
+
+export function NewCampaignDialog({ start, onClose, onMade }: Props) {
+  const { api } = usePlace();
+  const { data: lists } = useLists();
+  const { senders, domains } = useSenders();
+  const [kind, setKind] = useState<Kind>("email");
+  const [listId, setListId] = useState<string>();
+  const [from, setFrom] = useState<string>();
+  const [phone, setPhone] = useState<string | null>(null);
+  const list = lists?.find(({ id }) => id === listId);
+  const firstSender = senders.find(({ is_verified }) => is_verified)?.email;
+  const firstDomain = domains.find(({ is_verified, is_active }) => is_verified && is_active)?.domain;
+  const offered = list?.from_email ?? firstSender ?? (firstDomain ? `hello@${firstDomain}` : "");
+  const email = from ?? offered;
+  const make = useAct({
+    run: (body: Body<"createCampaign">) => api.createCampaign({ body }),
+    changes: ["campaigns"],
+    done: ({ name }) => `${name} is a new draft`,
+    onDone: ({ id }) => onMade(id),
+  });
+  const limits = schema.properties;
+  return (
+    <Dialog title="New campaign" isOpen onClose={onClose} isWide>
+      <Form
+        validationErrors={fieldErrors(make.error)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const form = new FormData(event.currentTarget);
+          const text = (name: string) => ((form.get(name) as string | null) ?? "").trim();
+          make.mutate({
+            name: text("name"),
+            subject: text("subject"),
+            from_email: email,
+            message_type: kind,
+            ...(listId && { mailing_list_id: listId }),
+            ...(kind === "sms" && { phone_field_name: phone }),
+            ...(text("html_content") && { html_content: text("html_content") }),
+          });
+        }}
+        className="flex flex-col gap-4"
+      >
+        {start === "empty" && (
+          <Segmented
+            label="Kind"
+            value={kind}
+            onChange={setKind}
+            segments={(Object.keys(kindNames) as Kind[]).map((id) => ({ id, name: kindNames[id] }))}
+          />
+        )}
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field
+            name="name"
+            label="Name"
+            hint="Only you see it."
+            {...limitOf(limits.name)}
+            isRequired
+            autoFocus
+          />
+          <Field name="subject" label="Subject" {...limitOf(limits.subject)} isRequired />
+          <SenderField
+            label="From"
+            name="from_email"
+            value={email}
+            onChange={setFrom}
+            listAddress={list?.from_email ?? null}
+          />
+          <SearchPicker
+            label="List"
+            placeholder="Later"
+            value={listId ?? null}
+            onChange={setListId}
+            options={(lists ?? []).map(({ id, name }) => ({ id, name }))}
+          />
+          {kind === "sms" && <NumberField listId={listId ?? null} value={phone} onChange={setPhone} />}
+        </div>
+        {start === "html" && (
+          <LongText
+            name="html_content"
+            label="HTML"
+            rows={10}
+            isMono
+            {...limitOf(limits.html_content)}
+            isRequired
+          />
+        )}
+        {make.error && <Failure error={make.error} />}
+        <div className="flex justify-end gap-2">
+          <Button onPress={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" isPending={make.isPending}>
+            Create the draft
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function limitOf(property: { readonly maxLength?: number } | undefined) {
+  return property?.maxLength === undefined ? {} : { maxLength: property.maxLength };
+}

@@ -1,0 +1,7 @@
+export function SendSheet(_props: {
+  readonly campaignId: string;
+  readonly onClose: () => void;
+  readonly onSent: () => void;
+}) {
+  return null;
+}
