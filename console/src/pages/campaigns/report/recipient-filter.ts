@@ -1,0 +1,35 @@
+/** The filter of the recipients, as the address has it, for the bodies of acts on them. */
+import exported from "schema:CampaignRecipientExport";
+import selected from "schema:CampaignSegment";
+import type { Body } from "@posthaste/client";
+
+export type FilterWords = Readonly<Record<string, string>>;
+
+const read = (name: string, word: string): unknown =>
+  /^(true|false)$/.test(word) ? word === "true" : name === "link" ? Number(word) : word;
+
+function within(words: FilterWords, properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(words).flatMap(([name, word]) => (name in properties ? [[name, read(name, word)]] : [])),
+  );
+}
+
+export function exportFilter(words: FilterWords): NonNullable<Body<"exportCampaignRecipients">> {
+  return within(words, exported.properties);
+}
+
+export function segmentFilter(words: FilterWords): Omit<Body<"createSegmentFromCampaign">, "name"> {
+  return within(words, selected.properties);
+}
+
+/** The conditions that a segment cannot have. */
+export function leftOutOfSegments(words: FilterWords): readonly string[] {
+  return Object.keys(words).filter((name) => !(name in selected.properties));
+}
+
+/** The filter as people read it: `opened:true clicked:false`. */
+export function filterText(words: FilterWords): string {
+  return Object.entries(words)
+    .map(([name, word]) => `${name}:${word}`)
+    .join(" ");
+}

@@ -1,0 +1,46 @@
+/** While a campaign is sent: how it fares at the receiving domains with the most mail. */
+import { countText } from "../../../parts/numbers.ts";
+import { Panel } from "../../../parts/page.tsx";
+import { type FigureColumn, ReportTable } from "./report-table.tsx";
+import type { Progress } from "./use-progress.ts";
+
+type Row = Progress["domains"][number];
+type Count = Exclude<keyof Row, "domain">;
+
+export function RunningDomains({ progress }: { readonly progress: Progress }) {
+  const { domains, other_domains } = progress;
+  const { domains: others, ...otherCounts } = other_domains;
+  const rows =
+    others === 0 ? domains : [...domains, { domain: `${countText(others)} other domains`, ...otherCounts }];
+  return (
+    <Panel title="By recipient domain">
+      {rows.length === 0 ? (
+        <p className="text-muted">The first messages are being made.</p>
+      ) : (
+        <ReportTable
+          label="By recipient domain"
+          rows={rows}
+          idOf={({ domain }) => domain}
+          columns={columns}
+        />
+      )}
+    </Panel>
+  );
+}
+
+const column = (head: string, count: Count, isSecondary = false): FigureColumn<Row> => ({
+  head,
+  width: "88px",
+  isNumeric: true,
+  isSecondary,
+  cell: (row) => <span className={row[count] === 0 ? "text-muted" : ""}>{countText(row[count])}</span>,
+});
+
+const columns: readonly FigureColumn<Row>[] = [
+  { head: "Domain", cell: ({ domain }) => <span title={domain}>{domain}</span> },
+  column("Waiting", "queued"),
+  column("Delivered", "delivered"),
+  column("Deferred", "deferred"),
+  column("Bounced", "bounced", true),
+  column("Failed", "failed", true),
+];
