@@ -36,7 +36,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
           </Tab>
         ))}
       </TabList>
-      <TabPanel id={chosen.id} className="pt-4">
+      <TabPanel key={chosen.id} id={chosen.id} className="pt-4">
         {chosen.content()}
       </TabPanel>
     </AriaTabs>

@@ -1,11 +1,17 @@
-/** A campaign that has left the drafts: how far it is, what it brought, who got it. One address, whatever its state. */
+/** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
 import type { Data } from "@posthaste/client";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useAct } from "../../../api/act.ts";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
+import { Page } from "../../../parts/page.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { Content } from "./content.tsx";
 import { Curve } from "./curve.tsx";
 import { Domains } from "./domains.tsx";
+import { Draft } from "./draft.tsx";
 import { Events } from "./events.tsx";
 import { Figures } from "./figures.tsx";
 import { Links } from "./links.tsx";
@@ -19,6 +25,21 @@ import { type Progress, useProgress } from "./use-progress.ts";
 type Campaign = Data<"getCampaign">;
 
 export function CampaignReport({ campaign }: { readonly campaign: Campaign }) {
+  const { workspace } = usePlace();
+  return (
+    <Page title={campaign.name} acts={mayCall(workspace, "duplicateCampaign") && <Copy id={campaign.id} />}>
+      <div className="-mt-3 mb-4 flex gap-4 text-muted">
+        <Link to={`/${workspace.id}/campaigns`} className="shrink-0 text-accent hover:underline">
+          All campaigns
+        </Link>
+        <span className="truncate">{campaign.subject}</span>
+      </div>
+      {campaign.status === "draft" ? <Draft campaign={campaign} /> : <Report campaign={campaign} />}
+    </Page>
+  );
+}
+
+function Report({ campaign }: { readonly campaign: Campaign }) {
   const { progress, error, retry, asOf } = useProgress(campaign.id, campaign.status);
   if (progress === undefined) {
     return error ? <Failure error={error} onRetry={retry} /> : <Waiting lines={6} />;
@@ -36,12 +57,13 @@ export function CampaignReport({ campaign }: { readonly campaign: Campaign }) {
 
 function viewsOf(campaign: Campaign, progress: Progress) {
   const isRunning = progress.status === "sending";
+  const isUnderWay = isRunning || progress.status === "paused";
   const delivery = {
     id: "delivery",
     name: "Delivery",
     content: () => (
       <div className="-mt-4">
-        {isRunning ? <RunningDomains progress={progress} /> : <Domains id={campaign.id} />}
+        {isUnderWay ? <RunningDomains progress={progress} /> : <Domains id={campaign.id} />}
         <Events id={campaign.id} isRunning={isRunning} />
       </div>
     ),
@@ -57,8 +79,8 @@ function viewsOf(campaign: Campaign, progress: Progress) {
     content: () => <Recipients campaign={campaign} />,
   };
   const content = { id: "content", name: "The mail", content: () => <Content campaign={campaign} /> };
-  // While it is sent, delivery is what matters; what was never sent has no results.
-  if (isRunning) return [delivery, results, recipients, content];
+  // While it is under way, delivery is what matters; what was never sent has no results.
+  if (isUnderWay) return [delivery, results, recipients, content];
   return progress.attempted === 0 ? [content] : [results, delivery, recipients, content];
 }
 
@@ -74,9 +96,30 @@ function Results({ campaign, progress }: { readonly campaign: Campaign; readonly
         </>
       )}
       <p className="border-t border-line pt-5 text-small text-muted">
-        People's opens and clicks are counted once a person; what programs do is beside them. Rates are of{" "}
-        {counted(delivered, "delivered message")}.
+        Opens and clicks count each person once; what programs do is beside them. “Usually” is the rate of
+        your last campaigns together. Rates are of {counted(delivered, "delivered message")}, bounces of those
+        attempted.
       </p>
     </div>
+  );
+}
+
+/** What was sent cannot be changed; a copy can. */
+function Copy({ id }: { readonly id: string }) {
+  const { api, workspace } = usePlace();
+  const navigate = useNavigate();
+  const copy = useAct({
+    run: () => api.duplicateCampaign({ id }),
+    changes: ["campaigns"],
+    done: ({ name }) => `The draft ${name} is made`,
+    onDone: ({ id: draft }) => void navigate({ to: `/${workspace.id}/campaigns/${draft}` }),
+  });
+  return (
+    <>
+      {copy.error && <Failure error={copy.error} />}
+      <Button onPress={() => copy.mutate()} isPending={copy.isPending}>
+        Duplicate
+      </Button>
+    </>
   );
 }

@@ -29,10 +29,10 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
         {reply_to && <Fact name="Replies to">{reply_to}</Fact>}
       </Facts>
       <p className="text-small text-muted">
-        Merge tags show the values of a made-up person. Each recipient got their own.
+        Merge tags show the values of a made-up person; each recipient has their own.
       </p>
       {error ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : isText ? (
         <pre className="rounded-panel border border-line p-4 font-mono text-small whitespace-pre-wrap">
           {data?.text}

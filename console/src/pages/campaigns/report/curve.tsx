@@ -31,7 +31,7 @@ export function Curve({ id, isRunning }: { readonly id: string; readonly isRunni
   return (
     <section className="border-t border-line py-5">
       {error && !data ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : hours === undefined ? (
         <Waiting lines={7} />
       ) : hours.length < 2 ? (

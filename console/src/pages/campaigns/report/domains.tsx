@@ -29,7 +29,7 @@ export function Domains({ id }: { readonly id: string }) {
       acts={pagination && pagination.total_pages > 1 && <Pager pagination={pagination} onPage={setPage} />}
     >
       {error && !data ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting lines={4} />
       ) : data.stats.length === 0 ? (

@@ -33,7 +33,7 @@ export function Events({ id, isRunning }: { readonly id: string; readonly isRunn
   return (
     <Panel title="Last events">
       {error && !data ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting lines={SHOWN} />
       ) : data.activities.length === 0 ? (

@@ -47,6 +47,13 @@ export function Figures({
   );
 }
 
+const nothing = [0, 0] as const;
+
+/** A campaign that nobody and no program opened was most likely not tracked, and says nothing of what is usual. */
+function isSeen({ unique_open_count, machine_opens }: Summary): boolean {
+  return unique_open_count + machine_opens > 0;
+}
+
 function figuresOf(
   campaign: Data<"getCampaign">,
   { opened, clicked, unsubscribed, complained, attempted, counts }: Progress,
@@ -60,7 +67,7 @@ function figuresOf(
       ...delivered,
       filter: { opened: true },
       who: "people who opened or clicked",
-      usual: (other) => [other.unique_open_count, other.delivered_count],
+      usual: (other) => (isSeen(other) ? [other.unique_open_count, other.delivered_count] : nothing),
       machine: campaign.machine_opens,
       isTracked: tracking.opens,
     },
@@ -70,7 +77,7 @@ function figuresOf(
       ...delivered,
       filter: { clicked: true },
       who: "people who clicked",
-      usual: (other) => [other.unique_click_count, other.delivered_count],
+      usual: (other) => (isSeen(other) ? [other.unique_click_count, other.delivered_count] : nothing),
       machine: campaign.machine_clicks,
       isTracked: tracking.clicks,
     },
@@ -151,8 +158,7 @@ function Detail({ children, isFaint = false }: { readonly children: ReactNode; r
 
 function usualText(others: readonly Summary[], usual: Figure["usual"]): string {
   const [count, of] = others.map(usual).reduce((sum, one) => [sum[0] + one[0], sum[1] + one[1]], [0, 0]);
-  const rate = of === 0 ? "0.0" : ((count / of) * 100).toFixed(1);
-  return `usually ${rate} %`;
+  return of === 0 ? "" : `usually ${((count / of) * 100).toFixed(1)} %`;
 }
 
 /** The last campaigns that were sent, without this one. */

@@ -39,7 +39,7 @@ export function Links({ campaign, delivered }: Props) {
       }
     >
       {error && !data ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : data === undefined ? (
         <Waiting lines={3} />
       ) : data.length === 0 ? (
@@ -112,7 +112,7 @@ function LinksInMail({ id, links }: { readonly id: string; readonly links: reado
     <div className="mt-4">
       <p className="mb-2 text-small text-muted">The number behind each link is how many people clicked it.</p>
       {error ? (
-        <Failure error={error} onRetry={() => refetch()} />
+        <Failure error={error} onRetry={() => void refetch()} />
       ) : (
         <MailFrame title="The mail with its clicks" url={data?.preview.url} />
       )}

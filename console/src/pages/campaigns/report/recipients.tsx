@@ -27,7 +27,7 @@ function withAnswers(parameter: Parameter): Parameter {
 
 interface Search {
   readonly after?: string;
-  readonly [parameter: string]: unknown;
+  readonly [parameter: string]: string | number | boolean | undefined;
 }
 
 export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"> }) {
@@ -43,6 +43,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
     void navigate({ to: ".", search: { ...search, after, page: undefined } as never });
   return (
     <ListPage<Row>
+      isPart
       title="Recipients"
       noun="recipient"
       queryKey={`campaign-recipients ${id} ${search.after ?? ""}`}
@@ -68,7 +69,9 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
       fields={fields}
       free="email"
       placeholder="Filter by address, opened:, clicked:, link: …"
-      onOpen={(row) => mayOpen && navigate({ to: `/${workspace.id}/messages/${row.split(" ")[0]}` })}
+      onOpen={(row) => {
+        if (mayOpen) void navigate({ to: `/${workspace.id}/messages/${row.split(" ")[0]}` });
+      }}
       acts={<RecipientActs campaign={campaign} filter={filter} />}
       {...(mayCall(workspace, "runBulkAction") && {
         bulk: ({ state }) => <SuppressChosen state={state} />,

@@ -33,7 +33,7 @@ export function RestDialog({ campaign: { id, name }, onClose }: Props) {
     },
     changes: ["campaigns", "segments"],
     done: ({ name: draft }) => `The draft ${draft} is made`,
-    onDone: ({ id: draft }) => navigate({ to: `/${workspace.id}/campaigns/${draft}` }),
+    onDone: ({ id: draft }) => void navigate({ to: `/${workspace.id}/campaigns/${draft}` }),
   });
   return (
     <Dialog title="Send to those who did not open" isOpen onClose={onClose}>

@@ -7,11 +7,10 @@ import type { Progress } from "./use-progress.ts";
 type Row = Progress["domains"][number];
 type Count = Exclude<keyof Row, "domain">;
 
+const SHOWN = 8;
+
 export function RunningDomains({ progress }: { readonly progress: Progress }) {
-  const { domains, other_domains } = progress;
-  const { domains: others, ...otherCounts } = other_domains;
-  const rows =
-    others === 0 ? domains : [...domains, { domain: `${countText(others)} other domains`, ...otherCounts }];
+  const rows = rowsOf(progress);
   return (
     <Panel title="By recipient domain">
       {rows.length === 0 ? (
@@ -26,6 +25,17 @@ export function RunningDomains({ progress }: { readonly progress: Progress }) {
       )}
     </Panel>
   );
+}
+
+/** The largest domains, and all others as one. */
+function rowsOf({ domains, other_domains }: Progress): readonly Row[] {
+  const { domains: unlisted, ...unlistedCounts } = other_domains;
+  const rest = domains.slice(SHOWN);
+  if (rest.length + unlisted === 0) return domains;
+  const others = { ...unlistedCounts, domain: `${countText(rest.length + unlisted)} other domains` };
+  const counts = Object.keys(unlistedCounts) as Count[];
+  for (const one of rest) for (const count of counts) others[count] += one[count];
+  return [...domains.slice(0, SHOWN), others];
 }
 
 const column = (head: string, count: Count, isSecondary = false): FigureColumn<Row> => ({

@@ -11,6 +11,7 @@ import { Choice } from "../../../parts/choice.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { Field } from "../../../parts/field.tsx";
+import { textIn } from "../../../parts/text-in-form.ts";
 import { type FilterWords, filterText, leftOutOfSegments, segmentFilter } from "./recipient-filter.ts";
 
 const { maxLength } = schema.properties.name ?? {};
@@ -31,7 +32,7 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
     changes: ["segments"],
     done: ({ name: saved }) => `The segment ${saved} is saved`,
     onDone: ({ id: segment, mailing_list_id: list }) =>
-      navigate({ to: `/${workspace.id}/lists/${list}/segments/${segment}` }),
+      void navigate({ to: `/${workspace.id}/lists/${list}/segments/${segment}` }),
   });
   const hasList = mailing_list_id !== null || segment_id !== null;
   const leftOut = leftOutOfSegments(filter);
@@ -42,9 +43,8 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
         validationErrors={fieldErrors(save.error)}
         onSubmit={(event) => {
           event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          const list = form.get("list_id");
-          save.mutate({ name: String(form.get("name")).trim(), ...(list && { list_id: String(list) }) });
+          const list = textIn(event.currentTarget, "list_id");
+          save.mutate({ name: textIn(event.currentTarget, "name"), ...(list !== "" && { list_id: list }) });
         }}
         className="flex flex-col gap-4"
       >

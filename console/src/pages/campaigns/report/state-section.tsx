@@ -53,7 +53,7 @@ function Story({ campaign, progress }: Omit<Props, "asOf">): ReactNode {
           {campaign.paused_at && (
             <>
               {" "}
-              <Time at={campaign.paused_at} />
+              <Time at={pastOf(campaign.paused_at)} />
             </>
           )}{" "}
           after {countText(attempted)} of {counted(total, "message")}. {limited_by?.text}
@@ -148,6 +148,11 @@ function Scheduled({
       {own !== timezone && <>, {inZone(scheduled_at, own)} for you</>}: in {durationText(seconds)}.
     </>
   );
+}
+
+/** The service's clock may be a second ahead of this one. */
+function pastOf(time: string): string {
+  return new Date(Math.min(Date.parse(time), Date.now())).toISOString();
 }
 
 function useSecondsUntil(time: string | null): number {

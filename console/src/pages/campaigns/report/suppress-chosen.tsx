@@ -11,6 +11,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import type { SelectionState } from "../../../parts/selection.ts";
+import { textIn } from "../../../parts/text-in-form.ts";
 
 const most = schema.properties.ids?.maxItems ?? Number.POSITIVE_INFINITY;
 
@@ -66,7 +67,7 @@ function SuppressDialog({ people, onClose, onDone }: Props) {
         validationErrors={fieldErrors(suppress.error)}
         onSubmit={(event) => {
           event.preventDefault();
-          suppress.mutate(String(new FormData(event.currentTarget).get("suppression_list_id")));
+          suppress.mutate(textIn(event.currentTarget, "suppression_list_id"));
         }}
         className="flex flex-col gap-4"
       >

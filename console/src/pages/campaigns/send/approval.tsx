@@ -7,6 +7,7 @@ import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { Field } from "../../../parts/field.tsx";
+import { textIn } from "../../../parts/text-in-form.ts";
 import { Time } from "../../../parts/time.tsx";
 
 const { maxLength } = schema.properties.message ?? {};
@@ -42,7 +43,7 @@ export function Approval({ campaign, onClose, onAsked }: Props) {
       validationErrors={fieldErrors(ask.error)}
       onSubmit={(event) => {
         event.preventDefault();
-        ask.mutate(String(new FormData(event.currentTarget).get("message")).trim());
+        ask.mutate(textIn(event.currentTarget, "message"));
       }}
       className="flex flex-col gap-4 border-t border-line pt-4"
     >

@@ -41,7 +41,7 @@ export function SendSheet(props: Props) {
   return (
     <Dialog title={`Send ${campaign.data?.name ?? "the campaign"}`} isOpen isWide onClose={onClose}>
       {campaign.error ? (
-        <Failure error={campaign.error} onRetry={() => campaign.refetch()} />
+        <Failure error={campaign.error} onRetry={() => void campaign.refetch()} />
       ) : campaign.data ? (
         <Sheet {...props} campaign={campaign.data} />
       ) : (
@@ -81,7 +81,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
   return (
     <div className="flex flex-col gap-5">
       <InboxRow campaign={campaign} subject={check?.subject} previewText={check?.preview_text} />
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[96px_minmax(0,1fr)]">
         <Line name="To">
           <Audience campaign={campaign} check={check} hasFailed={error !== null} />
