@@ -173,7 +173,8 @@ function Lines({ title, series, points, labelEvery }: Props) {
 
 function PointTable({ title, series, points }: Props) {
   return (
-    <div className="mt-3 max-h-64 overflow-auto">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+    <section tabIndex={0} aria-label={`${title}, as a table`} className="mt-3 max-h-64 overflow-auto">
       <table aria-label={title} className="w-full text-table">
         <thead>
           <tr>
@@ -206,7 +207,7 @@ function PointTable({ title, series, points }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 

@@ -47,9 +47,11 @@ function Report({ campaign }: { readonly campaign: Campaign }) {
   return (
     <>
       <StateSection campaign={campaign} progress={progress} asOf={asOf} />
-      <section aria-label="Audience" className="border-t border-line py-5">
-        <PeopleBar progress={progress} />
-      </section>
+      {progress.status !== "scheduled" && (
+        <section aria-label="Audience" className="border-t border-line py-5">
+          <PeopleBar progress={progress} />
+        </section>
+      )}
       <Tabs label="Views of the campaign" views={viewsOf(campaign, progress)} />
     </>
   );
@@ -91,7 +93,7 @@ function Results({ campaign, progress }: { readonly campaign: Campaign; readonly
       <Figures campaign={campaign} progress={progress} />
       {campaign.message_type === "email" && (
         <>
-          <Curve id={campaign.id} isRunning={progress.status === "sending"} />
+          <Curve campaign={campaign} isRunning={progress.status === "sending"} />
           <Links campaign={campaign} delivered={delivered} />
         </>
       )}

@@ -7,6 +7,7 @@ import { LineChart } from "../../../parts/line-chart.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import { useZone } from "../../../parts/time.tsx";
 import { Waiting } from "./report-table.tsx";
+import { useTracking } from "./use-tracking.ts";
 
 type Hour = Data<"getCampaignActivity">[number];
 
@@ -19,8 +20,15 @@ const series = [
   { name: "Clicks", tone: "text-warning", isDashed: true },
 ] as const;
 
-export function Curve({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {
+interface Props {
+  readonly campaign: Data<"getCampaign">;
+  readonly isRunning: boolean;
+}
+
+export function Curve({ campaign, isRunning }: Props) {
   const { api, workspace } = usePlace();
+  const { id } = campaign;
+  const tracking = useTracking(campaign);
   const zone = useZone();
   const { data, error, refetch } = useQuery({
     queryKey: ["campaign-activity", workspace.id, id],
@@ -28,6 +36,7 @@ export function Curve({ id, isRunning }: { readonly id: string; readonly isRunni
     refetchInterval: isRunning ? FRESH_MS : false,
   });
   const hours = data?.slice(0, HOURS);
+  if (tracking.opens === false && tracking.clicks === false && campaign.open_count === 0) return null;
   return (
     <section className="border-t border-line py-5">
       {error && !data ? (

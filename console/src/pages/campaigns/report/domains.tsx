@@ -54,41 +54,35 @@ function columnsOf(id: string): readonly FigureColumn<Row>[] {
     { head: "Domain", cell: ({ domain }) => <span title={domain}>{domain}</span> },
     {
       head: "Messages",
-      width: "92px",
       isNumeric: true,
       cell: ({ domain, total_messages }) => linked(total_messages, { domain }, `people at ${domain}`),
     },
     {
       head: "Share",
-      width: "76px",
       isNumeric: true,
       isSecondary: true,
       cell: ({ percent_total }) => `${percent_total.toFixed(1)} %`,
     },
     {
       head: "Delivered",
-      width: "92px",
       isNumeric: true,
       cell: ({ domain, success }) =>
         linked(success, { domain, status: "delivered" }, `people at ${domain} with delivered mail`),
     },
     {
       head: "Still trying",
-      width: "92px",
       isNumeric: true,
       isSecondary: true,
       cell: ({ still_trying }) => <Count of={still_trying} />,
     },
     {
       head: "Bounced",
-      width: "84px",
       isNumeric: true,
       cell: ({ domain, bounced }) =>
         linked(bounced, { domain, status: "bounced" }, `people at ${domain} with bounced mail`),
     },
     {
       head: "Failed",
-      width: "76px",
       isNumeric: true,
       isSecondary: true,
       cell: ({ domain, failure }) =>

@@ -46,9 +46,8 @@ export function ExportDialog({ campaign: { id, name }, filter, onClose }: Props)
   return (
     <Dialog title="Export recipients" isOpen onClose={onClose}>
       <p className="text-muted">
-        {words === "" ? "All recipients" : "The recipients of the filter "}
-        {words !== "" && <code className="font-mono text-small">{words}</code>} with what became of their
-        message and when they opened, clicked and unsubscribed, as a CSV file.
+        {words === "" ? "All recipients" : `Recipients: ${words}`}. The CSV file has a row for each, with what
+        became of the message and when they opened, clicked and unsubscribed.
       </p>
       <p role="status" className="mt-3 min-h-5">
         {jobId !== undefined && (

@@ -127,7 +127,7 @@ function FigureCell({
         ) : filter ? (
           <RecipientsLink campaignId={campaignId} count={count} filter={filter} who={who} />
         ) : (
-          countText(count)
+          <span className={count === 0 ? "text-muted" : ""}>{countText(count)}</span>
         )}
       </dd>
       {!isOff && (

@@ -20,14 +20,18 @@ interface Props {
   readonly delivered: number;
 }
 
-export function Links({ campaign, delivered }: Props) {
+export function useCampaignLinks(id: string) {
   const { api, workspace } = usePlace();
+  return useQuery({
+    queryKey: ["campaign-links", workspace.id, id],
+    queryFn: ({ signal }) => api.listCampaignLinks({ id, signal }),
+  });
+}
+
+export function Links({ campaign, delivered }: Props) {
   const tracking = useTracking(campaign);
   const [isMail, setMail] = useState(false);
-  const { data, error, refetch } = useQuery({
-    queryKey: ["campaign-links", workspace.id, campaign.id],
-    queryFn: ({ signal }) => api.listCampaignLinks({ id: campaign.id, signal }),
-  });
+  const { data, error, refetch } = useCampaignLinks(campaign.id);
   const hasLinks = data !== undefined && data.length > 0;
   return (
     <Panel
@@ -61,7 +65,6 @@ export function Links({ campaign, delivered }: Props) {
 
 function columnsOf(id: string, delivered: number): readonly FigureColumn<Link>[] {
   return [
-    { head: "No", width: "48px", cell: ({ index }) => countText(index + 1) },
     {
       head: "Link",
       cell: ({ url, is_personal }) => (
@@ -73,25 +76,23 @@ function columnsOf(id: string, delivered: number): readonly FigureColumn<Link>[]
     },
     {
       head: "People",
-      width: "80px",
       isNumeric: true,
-      cell: ({ index, unique_click_count }) => (
+      cell: ({ index, url, unique_click_count }) => (
         <RecipientsLink
           campaignId={id}
           count={unique_click_count}
           filter={{ link: index }}
-          who={`people who clicked link ${index + 1}`}
+          who={`people who clicked ${url}`}
         />
       ),
     },
     {
       head: "Of the delivered",
-      width: "148px",
       isNumeric: true,
       isSecondary: true,
       cell: ({ unique_click_count }) => rateText(unique_click_count, delivered),
     },
-    { head: "Clicks", width: "72px", isNumeric: true, cell: ({ click_count }) => countText(click_count) },
+    { head: "Clicks", isNumeric: true, cell: ({ click_count }) => countText(click_count) },
   ];
 }
 

@@ -2,6 +2,7 @@
 import exported from "schema:CampaignRecipientExport";
 import selected from "schema:CampaignSegment";
 import type { Body } from "@posthaste/client";
+import type { RecipientFilter } from "./recipients-link.tsx";
 
 export type FilterWords = Readonly<Record<string, string>>;
 
@@ -27,9 +28,19 @@ export function leftOutOfSegments(words: FilterWords): readonly string[] {
   return Object.keys(words).filter((name) => !(name in selected.properties));
 }
 
-/** The filter as people read it: `opened:true clicked:false`. */
+const sentences: Readonly<Record<keyof RecipientFilter, (word: string) => string>> = {
+  status: (word) => word,
+  email: (word) => `address ${word}`,
+  opened: (word) => (word === "true" ? "opened" : "not opened"),
+  clicked: (word) => (word === "true" ? "clicked" : "not clicked"),
+  link: (word) => `clicked link ${Number(word) + 1}`,
+  machine: (word) => (word === "true" ? "read by programs" : "not read by programs"),
+  domain: (word) => `at ${word}`,
+};
+
+/** The filter as people read it: `opened, not clicked`. */
 export function filterText(words: FilterWords): string {
   return Object.entries(words)
-    .map(([name, word]) => `${name}:${word}`)
-    .join(" ");
+    .map(([name, word]) => sentences[name as keyof RecipientFilter](word))
+    .join(", ");
 }

@@ -10,6 +10,7 @@ import { Empty } from "../../../parts/empty.tsx";
 import { ListPage } from "../../../parts/list-page.tsx";
 import { MessageState } from "../../../parts/state-mark.tsx";
 import { Time } from "../../../parts/time.tsx";
+import { useCampaignLinks } from "./links.tsx";
 import { RecipientActs } from "./recipient-acts.tsx";
 import { SuppressChosen } from "./suppress-chosen.tsx";
 
@@ -42,49 +43,62 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
   const searchOn = (after: string) =>
     void navigate({ to: ".", search: { ...search, after, page: undefined } as never });
   return (
-    <ListPage<Row>
-      isPart
-      title="Recipients"
-      noun="recipient"
-      queryKey={`campaign-recipients ${id} ${search.after ?? ""}`}
-      load={async (query, signal) => {
-        const { messages, pagination, searched_since } = await api.listCampaignMessages({
-          id,
-          query: { ...query, ...(search.after && { after: search.after }) } as Query<"listCampaignMessages">,
-          signal,
-        });
-        const { next_cursor } = pagination;
-        const isCut = searched_since !== null && next_cursor;
-        return {
-          rows: messages,
-          pagination,
-          note: isCut ? (
-            <SearchedPart since={searched_since} onSearch={() => searchOn(next_cursor)} />
-          ) : undefined,
-        };
-      }}
-      columns={columns}
-      // Names the message, which a row opens, and the person, whom the act on chosen rows is about.
-      idOf={({ id: message, subscriber_id }) => `${message} ${subscriber_id ?? ""}`}
-      fields={fields}
-      free="email"
-      placeholder="Filter by address, opened:, clicked:, link: …"
-      onOpen={(row) => {
-        if (mayOpen) void navigate({ to: `/${workspace.id}/messages/${row.split(" ")[0]}` });
-      }}
-      acts={<RecipientActs campaign={campaign} filter={filter} />}
-      {...(mayCall(workspace, "runBulkAction") && {
-        bulk: ({ state }) => <SuppressChosen state={state} />,
-      })}
-      empty={
-        <Empty title="Nobody is in the log">
-          {campaign.sent_count > 0
-            ? "The message log has dropped the messages of this campaign. Its figures stay."
-            : "Recipients appear here once sending begins."}
-        </Empty>
-      }
-    />
+    <>
+      {filter.link !== undefined && <ClickedLink id={id} index={Number(filter.link)} />}
+      <ListPage<Row>
+        isPart
+        title="Recipients"
+        noun="recipient"
+        queryKey={`campaign-recipients ${id} ${search.after ?? ""}`}
+        load={async (query, signal) => {
+          const { messages, pagination, searched_since } = await api.listCampaignMessages({
+            id,
+            query: {
+              ...query,
+              ...(search.after && { after: search.after }),
+            } as Query<"listCampaignMessages">,
+            signal,
+          });
+          const { next_cursor } = pagination;
+          const isCut = searched_since !== null && next_cursor;
+          return {
+            rows: messages,
+            pagination,
+            note: isCut ? (
+              <SearchedPart since={searched_since} onSearch={() => searchOn(next_cursor)} />
+            ) : undefined,
+          };
+        }}
+        columns={columns}
+        // Names the message, which a row opens, and the person, whom the act on chosen rows is about.
+        idOf={({ id: message, subscriber_id }) => `${message} ${subscriber_id ?? ""}`}
+        fields={fields}
+        free="email"
+        placeholder="Filter by address, opened:, clicked:, link: …"
+        onOpen={(row) => {
+          if (mayOpen) void navigate({ to: `/${workspace.id}/messages/${row.split(" ")[0]}` });
+        }}
+        acts={<RecipientActs campaign={campaign} filter={filter} />}
+        {...(mayCall(workspace, "runBulkAction") && {
+          bulk: ({ state }) => <SuppressChosen state={state} />,
+        })}
+        empty={
+          <Empty title="Nobody is in the log">
+            {campaign.sent_count > 0
+              ? "The message log has dropped the messages of this campaign. Its figures stay."
+              : "Recipients appear here once sending begins."}
+          </Empty>
+        }
+      />
+    </>
   );
+}
+
+/** Which link the people of the filter clicked. */
+function ClickedLink({ id, index }: { readonly id: string; readonly index: number }) {
+  const { data } = useCampaignLinks(id);
+  const link = data?.find((one) => one.index === index);
+  return <p className="min-h-8 truncate text-muted">{link && `Clicked ${link.url}`}</p>;
 }
 
 function SearchedPart({ since, onSearch }: { readonly since: string; readonly onSearch: () => void }) {
@@ -110,7 +124,13 @@ const columns: readonly Column<Row>[] = [
       </span>
     ),
   },
-  { id: "opened", head: "Opened", width: "116px", cell: (row) => <When at={row.first_opened_at} /> },
+  {
+    id: "opened",
+    head: "Opened",
+    width: "116px",
+    isSecondary: true,
+    cell: (row) => <When at={row.first_opened_at} />,
+  },
   {
     id: "clicked",
     head: "Clicked",

@@ -4,10 +4,10 @@ import type { Key, ReactNode } from "react";
 export interface FigureColumn<Row> {
   readonly head: string;
   readonly cell: (row: Row) => ReactNode;
+  /** Numbers take the room that they need, texts what is left of it. */
   readonly isNumeric?: boolean;
   /** Hidden on narrow screens. */
   readonly isSecondary?: boolean;
-  readonly width?: string;
 }
 
 interface Props<Row> {
@@ -19,17 +19,16 @@ interface Props<Row> {
 
 export function ReportTable<Row>({ label, columns, rows, idOf }: Props<Row>) {
   const look = ({ isNumeric, isSecondary }: FigureColumn<Row>) =>
-    `${isNumeric ? "text-right" : "text-left"} ${isSecondary ? "max-md:hidden" : ""}`;
+    `${isNumeric ? "pl-4 text-right whitespace-nowrap" : "w-full max-w-0 truncate text-left"} ${isSecondary ? "max-md:hidden" : ""}`;
   return (
-    <table aria-label={label} className="w-full table-fixed border-collapse text-table">
+    <table aria-label={label} className="w-full border-collapse text-table">
       <thead>
         <tr>
           {columns.map((column) => (
             <th
               key={column.head}
               scope="col"
-              style={{ width: column.width }}
-              className={`h-8 truncate border-b border-line pr-3 text-small font-medium text-muted last:pr-0 ${look(column)}`}
+              className={`h-8 border-b border-line text-small font-medium text-muted ${look(column)}`}
             >
               {column.head}
             </th>
@@ -40,7 +39,7 @@ export function ReportTable<Row>({ label, columns, rows, idOf }: Props<Row>) {
         {rows.map((row) => (
           <tr key={idOf(row)} className="h-9 border-b border-line/60">
             {columns.map((column) => (
-              <td key={column.head} className={`truncate pr-3 last:pr-0 ${look(column)}`}>
+              <td key={column.head} className={look(column)}>
                 {column.cell(row)}
               </td>
             ))}

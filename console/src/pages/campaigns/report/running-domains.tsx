@@ -40,7 +40,6 @@ function rowsOf({ domains, other_domains }: Progress): readonly Row[] {
 
 const column = (head: string, count: Count, isSecondary = false): FigureColumn<Row> => ({
   head,
-  width: "88px",
   isNumeric: true,
   isSecondary,
   cell: (row) => <span className={row[count] === 0 ? "text-muted" : ""}>{countText(row[count])}</span>,

@@ -49,15 +49,8 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
         className="flex flex-col gap-4"
       >
         <p className="text-muted">
-          {Object.keys(kept).length === 0 ? (
-            "All recipients of this campaign who are active on its list."
-          ) : (
-            <>
-              Recipients with <code className="font-mono text-small">{filterText(kept)}</code> who are active
-              on its list.
-            </>
-          )}{" "}
-          Who does the same later is in it, too.
+          {Object.keys(kept).length === 0 ? "All recipients" : `Recipients: ${filterText(kept)}`}, as far as
+          they are active on the list. Who does the same later is in it, too.
         </p>
         {leftOut.length > 0 && (
           <p className="text-warning">A segment cannot ask for {leftOut.join(" and ")}; that is left out.</p>

@@ -125,7 +125,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
             <Button onPress={onClose}>Back to the draft</Button>
             <Button
               kind="primary"
-              className="min-h-11"
+              className="h-auto! min-h-11 py-1 whitespace-normal!"
               onPress={() => send.mutate()}
               isPending={send.isPending}
             >
