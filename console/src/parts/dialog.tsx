@@ -19,7 +19,7 @@ export function Dialog({ title, isOpen, onClose, children, isWide = false }: Pro
       isDismissable
       isOpen={isOpen}
       onOpenChange={(open) => !open && onClose()}
-      className="fixed inset-0 z-40 grid place-items-center overflow-y-auto bg-black/40 p-4"
+      className="fixed inset-0 z-40 grid grid-cols-[minmax(0,1fr)] place-items-center overflow-y-auto bg-black/40 p-4"
     >
       <Modal
         className={`w-full rounded-panel bg-surface shadow-overlay ${isWide ? "max-w-3xl" : "max-w-md"}`}

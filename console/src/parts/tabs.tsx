@@ -24,6 +24,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
           replace: true,
         })
       }
+      className="outline-none"
     >
       <TabList aria-label={label} className="flex gap-5 overflow-x-auto border-b border-line">
         {views.map(({ id, name }) => (

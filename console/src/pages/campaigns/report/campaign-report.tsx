@@ -1,5 +1,127 @@
+/** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
 import type { Data } from "@posthaste/client";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useAct } from "../../../api/act.ts";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Failure } from "../../../parts/failure.tsx";
+import { counted } from "../../../parts/numbers.ts";
+import { Page } from "../../../parts/page.tsx";
+import { Tabs } from "../../../parts/tabs.tsx";
+import { Content } from "./content.tsx";
+import { Curve } from "./curve.tsx";
+import { Domains } from "./domains.tsx";
+import { Draft } from "./draft.tsx";
+import { Events } from "./events.tsx";
+import { Figures } from "./figures.tsx";
+import { Links } from "./links.tsx";
+import { PeopleBar } from "./people-bar.tsx";
+import { Recipients } from "./recipients.tsx";
+import { Waiting } from "./report-table.tsx";
+import { RunningDomains } from "./running-domains.tsx";
+import { StateSection } from "./state-section.tsx";
+import { type Progress, useProgress } from "./use-progress.ts";
 
-export function CampaignReport(_props: { readonly campaign: Data<"getCampaign"> }) {
-  return null;
+type Campaign = Data<"getCampaign">;
+
+export function CampaignReport({ campaign }: { readonly campaign: Campaign }) {
+  const { workspace } = usePlace();
+  return (
+    <Page title={campaign.name} acts={mayCall(workspace, "duplicateCampaign") && <Copy id={campaign.id} />}>
+      <div className="-mt-3 mb-4 flex gap-4 text-muted">
+        <Link to={`/${workspace.id}/campaigns`} className="shrink-0 text-accent hover:underline">
+          All campaigns
+        </Link>
+        <span className="truncate">{campaign.subject}</span>
+      </div>
+      {campaign.status === "draft" ? <Draft campaign={campaign} /> : <Report campaign={campaign} />}
+    </Page>
+  );
+}
+
+function Report({ campaign }: { readonly campaign: Campaign }) {
+  const { progress, error, retry, asOf } = useProgress(campaign.id, campaign.status);
+  if (progress === undefined) {
+    return error ? <Failure error={error} onRetry={retry} /> : <Waiting lines={6} />;
+  }
+  return (
+    <>
+      <StateSection campaign={campaign} progress={progress} asOf={asOf} />
+      {progress.status !== "scheduled" && (
+        <section aria-label="Audience" className="border-t border-line py-5">
+          <PeopleBar progress={progress} />
+        </section>
+      )}
+      <Tabs label="Views of the campaign" views={viewsOf(campaign, progress)} />
+    </>
+  );
+}
+
+function viewsOf(campaign: Campaign, progress: Progress) {
+  const isRunning = progress.status === "sending";
+  const isUnderWay = isRunning || progress.status === "paused";
+  const delivery = {
+    id: "delivery",
+    name: "Delivery",
+    content: () => (
+      <div className="-mt-4">
+        {isUnderWay ? <RunningDomains progress={progress} /> : <Domains id={campaign.id} />}
+        <Events id={campaign.id} isRunning={isRunning} />
+      </div>
+    ),
+  };
+  const results = {
+    id: "results",
+    name: "Results",
+    content: () => <Results campaign={campaign} progress={progress} />,
+  };
+  const recipients = {
+    id: "recipients",
+    name: "Recipients",
+    content: () => <Recipients campaign={campaign} />,
+  };
+  const content = { id: "content", name: "The mail", content: () => <Content campaign={campaign} /> };
+  // While it is under way, delivery is what matters; what was never sent has no results.
+  if (isUnderWay) return [delivery, results, recipients, content];
+  return progress.attempted === 0 ? [content] : [results, delivery, recipients, content];
+}
+
+function Results({ campaign, progress }: { readonly campaign: Campaign; readonly progress: Progress }) {
+  const { delivered } = progress.counts;
+  return (
+    <div className="-mt-4">
+      <Figures campaign={campaign} progress={progress} />
+      {campaign.message_type === "email" && (
+        <>
+          <Curve campaign={campaign} isRunning={progress.status === "sending"} />
+          <Links campaign={campaign} delivered={delivered} />
+        </>
+      )}
+      <p className="border-t border-line pt-5 text-small text-muted">
+        Opens and clicks count each person once; what programs do is beside them. “Usually” is the rate of
+        your last campaigns together. Rates are of {counted(delivered, "delivered message")}, bounces of those
+        attempted.
+      </p>
+    </div>
+  );
+}
+
+/** What was sent cannot be changed; a copy can. */
+function Copy({ id }: { readonly id: string }) {
+  const { api, workspace } = usePlace();
+  const navigate = useNavigate();
+  const copy = useAct({
+    run: () => api.duplicateCampaign({ id }),
+    changes: ["campaigns"],
+    done: ({ name }) => `The draft ${name} is made`,
+    onDone: ({ id: draft }) => void navigate({ to: `/${workspace.id}/campaigns/${draft}` }),
+  });
+  return (
+    <>
+      {copy.error && <Failure error={copy.error} />}
+      <Button onPress={() => copy.mutate()} isPending={copy.isPending}>
+        Duplicate
+      </Button>
+    </>
+  );
 }

@@ -1,0 +1,38 @@
+/** Acts on the recipients that the filter leaves: a file of them, a segment of them, a mail to the rest. */
+import type { Data } from "@posthaste/client";
+import { useState } from "react";
+import { mayCall, usePlace } from "../../../api/session.tsx";
+import { ActMenu } from "../../../parts/act-menu.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
+import type { FilterWords } from "./recipient-filter.ts";
+import { RestDialog } from "./rest-dialog.tsx";
+import { SegmentDialog } from "./segment-dialog.tsx";
+
+interface Props {
+  readonly campaign: Data<"getCampaign">;
+  readonly filter: FilterWords;
+}
+
+export function RecipientActs({ campaign, filter }: Props) {
+  const { workspace } = usePlace();
+  const [open, setOpen] = useState<"export" | "segment" | "rest">();
+  const close = () => setOpen(undefined);
+  const maySegment = mayCall(workspace, "createSegmentFromCampaign");
+  const acts = [
+    ...(mayCall(workspace, "exportCampaignRecipients")
+      ? [{ name: "Export as CSV …", run: () => setOpen("export") }]
+      : []),
+    ...(maySegment ? [{ name: "Make a segment …", run: () => setOpen("segment") }] : []),
+    ...(maySegment && mayCall(workspace, "duplicateCampaign")
+      ? [{ name: "Send to those who did not open …", run: () => setOpen("rest") }]
+      : []),
+  ];
+  return (
+    <>
+      <ActMenu label="Acts on the recipients" acts={acts} />
+      {open === "export" && <ExportDialog campaign={campaign} filter={filter} onClose={close} />}
+      {open === "segment" && <SegmentDialog campaign={campaign} filter={filter} onClose={close} />}
+      {open === "rest" && <RestDialog campaign={campaign} onClose={close} />}
+    </>
+  );
+}
