@@ -79,6 +79,11 @@ const workspace = createRoute({
   component: WorkspaceFrame,
 });
 
+const SecondFactorWanted = lazyRouteComponent(
+  () => import("./pages/sign-in/second-factor-wanted.tsx"),
+  "SecondFactorWanted",
+);
+
 function WorkspaceFrame() {
   const { workspace: id = "" } = useParams({ strict: false }) as { readonly workspace?: string };
   const session = useSession();
@@ -87,7 +92,7 @@ function WorkspaceFrame() {
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
-      <Shell />
+      {open.requires_second_factor && !session.has_second_factor ? <SecondFactorWanted /> : <Shell />}
     </PlaceProvider>
   );
 }
