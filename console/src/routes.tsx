@@ -10,6 +10,7 @@ import {
   redirect,
   useParams,
 } from "@tanstack/react-router";
+import { useState } from "react";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { Gates } from "./pages/sign-in/gates.tsx";
@@ -88,11 +89,19 @@ function WorkspaceFrame() {
   const { workspace: id = "" } = useParams({ strict: false }) as { readonly workspace?: string };
   const session = useSession();
   const open = session?.workspaces.find((one) => one.id === id);
+  /** The workspace that stays closed until the person goes on. */
+  const [held, setHeld] = useState<string>();
+  const lacksFactor = (open?.requires_second_factor && !session?.has_second_factor) ?? false;
+  if (lacksFactor && held !== id) setHeld(id);
   if (!session || !open) return <p className="p-8">You are not a member of this workspace.</p>;
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
-      {open.requires_second_factor && !session.has_second_factor ? <SecondFactorWanted /> : <Shell />}
+      {held === id ? (
+        <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
+      ) : (
+        <Shell />
+      )}
     </PlaceProvider>
   );
 }
