@@ -10,6 +10,7 @@ import {
   redirect,
   useParams,
 } from "@tanstack/react-router";
+import { useState } from "react";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { Gates } from "./pages/sign-in/gates.tsx";
@@ -80,15 +81,28 @@ const workspace = createRoute({
   component: WorkspaceFrame,
 });
 
+const SecondFactorWanted = lazyRouteComponent(
+  () => import("./pages/sign-in/second-factor-wanted.tsx"),
+  "SecondFactorWanted",
+);
+
 function WorkspaceFrame() {
   const { workspace: id = "" } = useParams({ strict: false }) as { readonly workspace?: string };
   const session = useSession();
   const open = session?.workspaces.find((one) => one.id === id);
+  /** The workspace that stays closed until the person goes on. */
+  const [held, setHeld] = useState<string>();
+  const lacksFactor = (open?.requires_second_factor && !session?.has_second_factor) ?? false;
+  if (lacksFactor && held !== id) setHeld(id);
   if (!session || !open) return <NoWorkspace />;
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
-      <Shell />
+      {held === id ? (
+        <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
+      ) : (
+        <Shell />
+      )}
     </PlaceProvider>
   );
 }

@@ -23,7 +23,7 @@ export function Field({ label, hint, placeholder, errorMessage, ...rest }: Props
           {hint}
         </Text>
       )}
-      <FieldError className="text-small text-bad">{errorMessage}</FieldError>
+      <FieldError className="text-small text-bad first-letter:uppercase">{errorMessage}</FieldError>
     </TextField>
   );
 }

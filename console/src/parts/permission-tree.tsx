@@ -56,7 +56,7 @@ function ResourceRow({ resource, ...choice }: Choice & { readonly resource: Reso
   const { label, wildcard, actions, covers } = resource;
   return (
     <Disclosure className="border-b border-line/60 py-1 last:border-0">
-      <div className="flex flex-wrap items-center gap-x-4">
+      <div className="flex flex-wrap items-baseline gap-x-4">
         <Button
           slot="trigger"
           aria-label={`Calls of ${label}`}
@@ -69,10 +69,12 @@ function ResourceRow({ resource, ...choice }: Choice & { readonly resource: Reso
           />
           {label}
         </Button>
-        {actions.map(({ value, label: action }) => (
-          <Grant key={value} value={value} text={action} of={label} {...choice} />
-        ))}
-        <Grant value={wildcard} text="Everything" of={label} {...choice} />
+        <div className="flex flex-wrap gap-x-4 max-sm:pl-5">
+          {actions.map(({ value, label: action }) => (
+            <Grant key={value} value={value} text={action} of={label} {...choice} />
+          ))}
+          <Grant value={wildcard} text="Everything" of={label} {...choice} />
+        </div>
       </div>
       <DisclosurePanel>
         <ul className="pb-1 pl-5 font-mono text-small text-muted">

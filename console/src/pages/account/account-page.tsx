@@ -7,6 +7,7 @@ import { Look } from "./look.tsx";
 import { Password } from "./password.tsx";
 import { Profile } from "./profile.tsx";
 import { Sessions } from "./sessions.tsx";
+import { Workspaces } from "./workspaces.tsx";
 
 export function AccountPage() {
   const { data: ways } = useSignInWays();
@@ -27,6 +28,9 @@ export function AccountPage() {
         </Panel>
       )}
       <Factors />
+      <Panel title="Workspaces">
+        <Workspaces />
+      </Panel>
       <Sessions />
     </Page>
   );

@@ -62,6 +62,8 @@ export function ApiKeysPage() {
           )}
         </Page>
       </div>
+      {/* The list with the title is hidden where there is no room for both. */}
+      {open && <h1 className="sr-only lg:hidden">API keys</h1>}
       {open && <KeyPanel key={open.id} apiKey={open} onClose={() => show()} onIssued={setIssued} />}
       {isMaking && (
         <MakeKey

@@ -15,7 +15,7 @@ export function TeamPage() {
     content: () => (
       <>
         <Teammates />
-        <Invitations />
+        {mayCall(workspace, "listInvitations") && <Invitations />}
       </>
     ),
   };

@@ -2,7 +2,6 @@
 import type { Schema } from "@posthaste/client";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
-import { apiOf } from "../../api/client.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
@@ -10,6 +9,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
+import { Leave } from "./leave.tsx";
 import { obstacleTo, RoleChoice, useRoles } from "./role-choice.tsx";
 
 export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"> }) {
@@ -84,7 +84,7 @@ export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"
       </Question>
       {isLeaving &&
         (isMe ? (
-          <Leave onClose={() => setLeaving(false)} />
+          <Leave workspace={workspace} onClose={() => setLeaving(false)} />
         ) : (
           <Remove teammate={teammate} onClose={() => setLeaving(false)} />
         ))}
@@ -117,30 +117,6 @@ function Remove({
       error={remove.error}
     >
       {name} can no longer open this workspace, and the invitations that they sent end. What they made stays.
-    </Question>
-  );
-}
-
-function Leave({ onClose }: { readonly onClose: () => void }) {
-  const { workspace } = usePlace();
-  const leave = useAct({
-    run: () => apiOf(undefined).leaveWorkspace({ id: workspace.id }),
-    changes: [],
-    done: `You have left ${workspace.name}`,
-    onDone: () => location.assign("/console/"),
-  });
-  return (
-    <Question
-      title={`Leave ${workspace.name}?`}
-      isOpen
-      onClose={onClose}
-      act="Leave"
-      onConfirm={() => leave.mutate()}
-      isPending={leave.isPending}
-      error={leave.error}
-    >
-      You can no longer open this workspace. You keep your account, and somebody of the team can invite you
-      again.
     </Question>
   );
 }
