@@ -12,7 +12,7 @@ import {
 } from "@tanstack/react-router";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
-import { NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
+import { BrokenPage, NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 interface Context {
@@ -202,6 +202,7 @@ export function createPages(queries: QueryClient) {
     context: { queries },
     defaultPreload: "intent",
     defaultNotFoundComponent: NoPage,
+    defaultErrorComponent: BrokenPage,
     scrollRestoration: true,
   });
 }
