@@ -14,7 +14,7 @@ import { useState } from "react";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { Gates } from "./pages/sign-in/gates.tsx";
-import { NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
+import { BrokenPage, NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 interface Context {
@@ -224,6 +224,7 @@ export function createPages(queries: QueryClient) {
     context: { queries },
     defaultPreload: "intent",
     defaultNotFoundComponent: NoPage,
+    defaultErrorComponent: BrokenPage,
     scrollRestoration: true,
   });
 }

@@ -28,3 +28,8 @@ export function fieldErrors(error: unknown): Record<string, string> {
     (error as { details?: readonly { field: string; message: string }[] } | null)?.details ?? [];
   return Object.fromEntries(details.map(({ field, message }) => [field, message]));
 }
+
+/** Whether a form shows the refusal at its fields, so that it need not be shown again. */
+export function hasFieldErrors(error: unknown): boolean {
+  return Object.keys(fieldErrors(error)).length > 0;
+}

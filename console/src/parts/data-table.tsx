@@ -2,7 +2,7 @@
  * The table of all lists: a real table with a sticky head and a sticky first column, rows that open, and a focus that arrow keys and
  * `j`/`k` move. Old rows stay, dimmed, while new ones load; the skeleton has the height of what comes.
  */
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useKeys } from "./keys.ts";
 import type { SelectionState } from "./selection.ts";
 import { Checkbox } from "./toggle.tsx";
@@ -48,6 +48,15 @@ export function DataTable<Row>(props: Props<Row>) {
     setFocused(next);
     body.current?.querySelectorAll<HTMLElement>("tr")[next]?.focus();
   };
+  // A panel that closes gives the focus back to its row.
+  const opened = useRef(openId);
+  useEffect(() => {
+    const closed = opened.current;
+    opened.current = openId;
+    if (closed === undefined || openId !== undefined || document.activeElement !== document.body) return;
+    const index = rows?.findIndex((row) => idOf(row) === closed) ?? -1;
+    if (index >= 0) body.current?.querySelectorAll<HTMLElement>("tr")[index]?.focus();
+  });
   const step = (by: number) => moveTo(isWithin(body.current) ? focused + by : focused);
   useKeys({
     j: { name: "Next row", group: "Table", run: () => step(1) },

@@ -62,6 +62,6 @@ function makeHarmless(mail: Document): void {
     picture.removeAttribute("background");
   }
   for (const one of mail.querySelectorAll("*")) {
-    for (const { name } of [...one.attributes]) if (name.startsWith("on")) one.removeAttribute(name);
+    for (const { name } of Array.from(one.attributes)) if (name.startsWith("on")) one.removeAttribute(name);
   }
 }

@@ -6,6 +6,7 @@ import { useLive } from "../api/live.ts";
 import { mayCall, usePlace } from "../api/session.tsx";
 import { counted, countText } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
+import { CountBadge } from "./count-badge.tsx";
 
 interface LiveJob {
   readonly id: string;
@@ -38,14 +39,7 @@ function Tray() {
         className="relative grid h-8 w-8 shrink-0 place-items-center rounded-control text-muted max-[900px]:h-10 max-[900px]:w-10 hover:bg-sunken hover:text-text"
       >
         <ListChecks size={16} aria-hidden />
-        {running.length > 0 && (
-          <span
-            aria-hidden
-            className="absolute top-0 right-0 grid h-4 min-w-4 place-items-center rounded-full bg-info px-1 text-[10px] font-semibold text-on-accent"
-          >
-            {running.length}
-          </span>
-        )}
+        {running.length > 0 && <CountBadge count={running.length} tone="bg-info" />}
       </Button>
       <Popover
         placement="bottom start"

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import permissions from "operation-permissions";
 import type { ReactNode } from "react";
 import { usePlace } from "../api/session.tsx";
+import { Failure } from "../parts/failure.tsx";
 import type { PageEntry } from "./pages.ts";
 
 export function NoPage() {
@@ -28,6 +29,14 @@ export function NoRight({ page: { name, lists } }: { readonly page: PageEntry })
         {permission ? <code className="font-mono">{permission}</code> : "the permission for this page"}. An
         owner of {workspace.name} can give you another role.
       </p>
+    </Notice>
+  );
+}
+
+export function BrokenPage({ error }: { readonly error: unknown }) {
+  return (
+    <Notice title="This page cannot be shown">
+      <Failure error={error} onRetry={() => location.reload()} />
     </Notice>
   );
 }

@@ -38,11 +38,12 @@ export function SideBar({ isFolded, onFold, onSearch }: Props) {
         ) : (
           <Button
             onPress={onSearch}
-            className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control border border-line bg-surface px-2 text-muted hover:border-control hover:text-text"
+            className="flex h-8 min-w-0 flex-1 flex-wrap items-center gap-x-2 overflow-hidden rounded-control border border-line bg-surface px-2 text-muted hover:border-control hover:text-text"
           >
             <Search size={15} aria-hidden />
-            Search
-            <kbd className="ml-auto font-mono text-small">{SEARCH_KEY}</kbd>
+            <span className="leading-[30px]">Search</span>
+            {/* Below the others, and so unseen, where there is no room. */}
+            <kbd className="ml-auto font-mono text-small leading-[30px]">{SEARCH_KEY}</kbd>
           </Button>
         )}
         <JobsTray />

@@ -2,7 +2,7 @@
 import schema from "schema:NewWorkspace";
 import { useNavigate } from "@tanstack/react-router";
 import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../api/act.ts";
+import { fieldErrors, hasFieldErrors, useAct } from "../api/act.ts";
 import { apiOf } from "../api/client.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -41,7 +41,7 @@ export function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }
           isRequired
           autoFocus
         />
-        {create.error && <Failure error={create.error} />}
+        {create.error && !hasFieldErrors(create.error) && <Failure error={create.error} />}
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={create.isPending}>

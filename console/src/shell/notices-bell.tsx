@@ -8,9 +8,8 @@ import { Failure } from "../parts/failure.tsx";
 import { NoticeList } from "../parts/notice-list.tsx";
 import { counted } from "../parts/numbers.ts";
 import { Switch } from "../parts/toggle.tsx";
+import { CountBadge } from "./count-badge.tsx";
 import { placeOfNotice } from "./places.ts";
-
-const MOST_SHOWN = 99;
 
 export function NoticesBell() {
   const { workspace } = usePlace();
@@ -23,14 +22,7 @@ export function NoticesBell() {
         className="relative grid h-8 w-8 shrink-0 place-items-center rounded-control text-muted max-[900px]:h-10 max-[900px]:w-10 hover:bg-sunken hover:text-text"
       >
         <Bell size={16} aria-hidden />
-        {total > 0 && (
-          <span
-            aria-hidden
-            className={`absolute top-0 right-0 grid h-4 min-w-4 place-items-center rounded-full px-1 text-[10px] font-semibold ${isUrgent ? "bg-bad text-on-accent" : "bg-accent text-on-accent"}`}
-          >
-            {total > MOST_SHOWN ? `${MOST_SHOWN}+` : total}
-          </span>
-        )}
+        {total > 0 && <CountBadge count={total} tone={isUrgent ? "bg-bad" : "bg-accent"} />}
       </Button>
       <Popover
         placement="bottom start"

@@ -2,7 +2,7 @@
 import schema from "schema:SendingDomainInput";
 import { useNavigate } from "@tanstack/react-router";
 import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -35,7 +35,7 @@ export function AddDomain({ onClose }: { readonly onClose: () => void }) {
           isRequired
           autoFocus
         />
-        {add.error && <Failure error={add.error} />}
+        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={add.isPending}>

@@ -4,7 +4,7 @@ import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
@@ -168,7 +168,7 @@ function NewKey({ domain, onClose }: { readonly domain: string; readonly onClose
           autoFocus
         />
         <Choice label="Length" options={sizes} value={bits} onChange={(size) => setBits(String(size))} />
-        {create.error && <Failure error={create.error} />}
+        {create.error && !hasFieldErrors(create.error) && <Failure error={create.error} />}
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={create.isPending}>

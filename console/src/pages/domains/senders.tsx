@@ -4,7 +4,7 @@ import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
@@ -134,7 +134,7 @@ function AddSender({ onClose }: { readonly onClose: () => void }) {
           label="Name of the sender"
           {...(nameSchema?.maxLength && { maxLength: nameSchema.maxLength })}
         />
-        {add.error && <Failure error={add.error} />}
+        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={add.isPending}>

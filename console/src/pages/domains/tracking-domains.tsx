@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
@@ -156,7 +156,7 @@ function AddTracking({ onClose }: { readonly onClose: () => void }) {
           isRequired
           autoFocus
         />
-        {add.error && <Failure error={add.error} />}
+        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={add.isPending}>
