@@ -4,9 +4,9 @@ import rules from "schema:CustomFieldRules";
 import body from "schema:NewCustomField";
 import type { Schema } from "@posthaste/client";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -88,13 +88,12 @@ export function FieldDialog({ field, listId, onClose }: Props) {
   const scope = listId === undefined ? "for every list" : "for this list";
   return (
     <Dialog title={field ? `Edit ${field.field_label}` : `New field ${scope}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(save.error)}
+      <ActForm
+        act={save}
         onSubmit={(event) => {
           event.preventDefault();
           save.mutate(new FormData(event.currentTarget));
         }}
-        className="flex flex-col gap-4"
       >
         <Field
           name="field_label"
@@ -157,7 +156,7 @@ export function FieldDialog({ field, listId, onClose }: Props) {
             {field ? "Save" : "Create"}
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

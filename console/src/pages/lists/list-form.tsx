@@ -1,9 +1,9 @@
 /** Name, sender and tracking of a list: for a new one, and in its settings. */
 import body from "schema:NewMailingList";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -45,14 +45,13 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
     return maxLength === undefined ? {} : { maxLength };
   };
   return (
-    <Form
-      validationErrors={fieldErrors(save.error)}
+    <ActForm
+      act={save}
       onSubmit={(event) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget);
         save.mutate(Object.fromEntries(texts.map((name) => [name, formText(form, name)])) as Texts);
       }}
-      className="flex flex-col gap-4"
     >
       <Field
         name="name"
@@ -109,6 +108,6 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
           {list ? "Save" : "Create"}
         </Button>
       </div>
-    </Form>
+    </ActForm>
   );
 }

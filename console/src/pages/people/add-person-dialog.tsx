@@ -3,9 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -53,8 +53,8 @@ export function AddPersonDialog({
   }
   return (
     <Dialog title={list ? `Add a person to ${list.name}` : "Add a person"} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(add.error)}
+      <ActForm
+        act={add}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -63,7 +63,6 @@ export function AddPersonDialog({
             last_name: formText(form, "last_name"),
           });
         }}
-        className="flex flex-col gap-4"
       >
         <Field
           name="email"
@@ -96,7 +95,7 @@ export function AddPersonDialog({
             Add
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

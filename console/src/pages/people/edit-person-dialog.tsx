@@ -1,8 +1,8 @@
 /** Names and fields of a person. They hold on every list; the fields offered are those of one list and the global ones. */
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -37,8 +37,8 @@ export function EditPersonDialog({
   });
   return (
     <Dialog title={`Edit ${person.email}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(save.error)}
+      <ActForm
+        act={save}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -47,7 +47,6 @@ export function EditPersonDialog({
             last_name: formText(form, "last_name"),
           });
         }}
-        className="flex flex-col gap-4"
       >
         <div className="grid gap-4 sm:grid-cols-2">
           <Field name="first_name" label="First name" defaultValue={person.first_name ?? ""} autoFocus />
@@ -76,7 +75,7 @@ export function EditPersonDialog({
             Save
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

@@ -1,9 +1,9 @@
 /** A file of the people of a list. The export knows fewer conditions than the list of people: it says which. */
 import body from "schema:SubscriberExport";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -51,13 +51,12 @@ function ExportDialog({ list, onStarted, onClose }: Props & { readonly onClose: 
   });
   return (
     <Dialog title={list ? `Export ${list.name}` : "Export people"} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(start.error)}
+      <ActForm
+        act={start}
         onSubmit={(event) => {
           event.preventDefault();
           if (listId !== undefined) start.mutate(listId);
         }}
-        className="flex flex-col gap-4"
       >
         <p className="text-muted">
           A CSV file with address, names, state, times and custom fields. It can be downloaded for seven days.
@@ -84,7 +83,7 @@ function ExportDialog({ list, onStarted, onClose }: Props & { readonly onClose: 
             Export
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

@@ -42,7 +42,7 @@ function columnsOf(listId: string | undefined): readonly Column<Row>[] {
     {
       id: "status",
       head: "State",
-      width: "120px",
+      width: "132px",
       cell: ({ status, lists }) => (
         <PersonState status={lists.find(({ id }) => id === listId)?.status ?? status} />
       ),

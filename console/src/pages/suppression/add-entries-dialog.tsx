@@ -1,8 +1,8 @@
 /** Puts addresses and domains on a suppression list, and says what became of each line. */
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -28,13 +28,12 @@ export function AddEntriesDialog({
   if (add.data) return <AddedEntries title={`Added to ${list.name}`} result={add.data} onClose={onClose} />;
   return (
     <Dialog title={`Add to ${list.name}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(add.error)}
+      <ActForm
+        act={add}
         onSubmit={(event) => {
           event.preventDefault();
           add.mutate();
         }}
-        className="flex flex-col gap-4"
       >
         <LongField
           name="entries"
@@ -55,7 +54,7 @@ export function AddEntriesDialog({
             Add
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

@@ -2,9 +2,9 @@
 import body from "schema:NewSuppressionList";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -51,8 +51,8 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
   });
   return (
     <Dialog title={list ? `Settings of ${list.name}` : "New suppression list"} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(save.error)}
+      <ActForm
+        act={save}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -61,7 +61,6 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
             description: formText(form, "description"),
           });
         }}
-        className="flex flex-col gap-4"
       >
         <Field
           name="name"
@@ -93,7 +92,7 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
             {list ? "Save" : "Create"}
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }
