@@ -16,6 +16,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
   if (!chosen) return null;
   return (
     <AriaTabs
+      className="outline-none"
       selectedKey={chosen.id}
       onSelectionChange={(id) =>
         navigate({
@@ -36,7 +37,7 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
           </Tab>
         ))}
       </TabList>
-      <TabPanel id={chosen.id} className="pt-4">
+      <TabPanel key={chosen.id} id={chosen.id} className="pt-4">
         {chosen.content()}
       </TabPanel>
     </AriaTabs>
