@@ -48,7 +48,7 @@ export function ImportReport({ report }: { readonly report: Report }) {
     <div className="flex flex-col gap-5">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-4">
         <Figure name="Join the list" count={created}>
-          {report.new_to_workspace === undefined
+          {report.new_to_workspace === undefined || created === 0
             ? ""
             : `${countText(report.new_to_workspace)} of them new to the workspace`}
         </Figure>

@@ -23,8 +23,8 @@ export const COLUMNS_LABEL = "Columns of";
 
 /** "Trial run" for an import that changes nothing, which its report says. */
 export function nameOfJob({ type, result, label }: Job): string {
-  if (type === "subscriber_import" && label?.startsWith(COLUMNS_LABEL)) return "Look at columns";
-  return isTrial(result) ? "Trial run of an import" : typeWords(type);
+  if (type === "subscriber_import" && label?.startsWith(COLUMNS_LABEL)) return "Columns";
+  return isTrial(result) ? "Trial run" : typeWords(type);
 }
 
 export function isTrial(result: unknown): boolean {
