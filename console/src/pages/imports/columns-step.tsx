@@ -87,7 +87,7 @@ function Mapping(props: Props & { readonly columns: Columns }) {
         hasHeader={file.has_header}
       />
       <FirstRows look={look} file={file} />
-      <h2 className="mt-6 mb-2 text-[15px] font-semibold">What each column is for</h2>
+      <h3 className="mt-6 mb-2 text-[15px] font-semibold">What each column is for</h3>
       <ul>
         {file.columns.map((column) => (
           <ColumnRow
@@ -213,7 +213,7 @@ function ReadingForm({ reading, onReading, encoding, isGuessed, hasHeader }: Rea
             selectedKey={reading.encoding || "auto"}
             onSelectionChange={(id) => onReading({ ...reading, encoding: id === "auto" ? "" : String(id) })}
           />
-          {reading.encoding === "" && (
+          {reading.encoding === "" && hasHeader !== undefined && (
             <p className="mt-1 text-small text-warning">
               The encoding is a guess. While it is one, names and custom fields of known people stay as they
               are: look at the rows below and choose it.

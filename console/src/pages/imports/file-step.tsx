@@ -1,4 +1,4 @@
-/** Step 1: a file, dropped or chosen. Its beginning is read here; nothing is sent yet. */
+/** Step 1: a file, dropped or chosen. Its beginning is read here. */
 import { FileUp } from "lucide-react";
 import { useState } from "react";
 import { DropZone, FileTrigger } from "react-aria-components";
@@ -46,7 +46,8 @@ export function FileStep({ current, onFile, onKeep }: Props) {
           <Button kind="primary">Choose a file</Button>
         </FileTrigger>
         <p className="max-w-md text-muted">
-          {limitText} Commas, semicolons or tabs, any encoding. Nothing is sent before you go on.
+          {limitText} Commas, semicolons or tabs, in any encoding. Only the first rows are sent before the
+          trial run.
         </p>
       </DropZone>
       {fault && (

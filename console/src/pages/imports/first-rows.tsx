@@ -18,7 +18,7 @@ export function FirstRows({ look, file }: { readonly look: FileLook; readonly fi
       tabIndex={0}
       className="overflow-x-auto rounded-control border border-line"
     >
-      <table className="border-collapse text-table">
+      <table className="min-w-full border-collapse text-table">
         <thead>
           <tr>
             {names.map((name, index) => (

@@ -1,6 +1,6 @@
 /** What an import would do, or did: the report of its job. The contract leaves the form of results open, so it is read here. */
 import type { ReactNode } from "react";
-import { countText } from "../../parts/numbers.ts";
+import { counted, countText } from "../../parts/numbers.ts";
 
 interface Example {
   readonly line: number;
@@ -43,13 +43,14 @@ export function readReport(result: unknown): Report | undefined {
 export function ImportReport({ report }: { readonly report: Report }) {
   const { created, updated, unchanged, duplicates, invalid, examples, warnings } = report;
   const part = report.written_in_part ?? 0;
+  const optedOut = report.opted_out ?? 0;
   return (
     <div className="flex flex-col gap-5">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-4">
         <Figure name="Join the list" count={created}>
-          {report.new_to_workspace === undefined
+          {report.new_to_workspace === undefined || created === 0
             ? ""
-            : `${countText(report.new_to_workspace)} of them new here`}
+            : `${countText(report.new_to_workspace)} of them new to the workspace`}
         </Figure>
         <Figure name="Members, changed" count={updated} />
         <Figure name="Members, as they are" count={unchanged} />
@@ -58,8 +59,9 @@ export function ImportReport({ report }: { readonly report: Report }) {
         </Figure>
       </dl>
       <p className="text-muted">
-        {countText(report.rows)} rows. {countText(report.opted_out ?? 0)} get no mail, because the file says
-        so. {duplicates > 0 && `${countText(duplicates)} repeat an address: the last row counts.`}
+        {counted(report.rows, "row")}.{" "}
+        {optedOut > 0 && `${countText(optedOut)} get no mail, because the file says so. `}
+        {duplicates > 0 && `${countText(duplicates)} repeat an address: the last row counts.`}
       </p>
       {warnings.length > 0 && (
         <section aria-label="Warnings">

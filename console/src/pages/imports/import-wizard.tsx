@@ -30,6 +30,7 @@ export function ImportWizard({ listId, listName }: { readonly listId: string; re
   return (
     <>
       <Steps current={step} onGo={setStep} />
+      <StepHeading key={step} name={steps[step]} isMoved={look !== undefined} />
       {step === 0 && <FileStep current={look} onFile={begin} onKeep={() => setStep(1)} />}
       {step === 1 && look && (
         <ColumnsStep
@@ -45,6 +46,19 @@ export function ImportWizard({ listId, listName }: { readonly listId: string; re
       )}
       {step === 3 && look && <TrialStep {...part} look={look} options={options} listName={listName} />}
     </>
+  );
+}
+
+function focusOn(heading: HTMLElement | null) {
+  heading?.focus();
+}
+
+/** Takes the focus when another step is shown, so that screen readers begin there. */
+function StepHeading({ name, isMoved }: { readonly name: string; readonly isMoved: boolean }) {
+  return (
+    <h2 ref={isMoved ? focusOn : null} tabIndex={-1} className="sr-only">
+      {name}
+    </h2>
   );
 }
 

@@ -20,10 +20,10 @@ const ofPeople: readonly Option[] = [
 /** There may be several of these; the worst counts. */
 const ofMail: readonly Option[] = [
   { id: "status", name: "Status", description: "A word, such as unsubscribed" },
-  { id: "opted_out", name: "Opted out", description: "Yes, or when: gets no mail" },
-  { id: "opted_in", name: "Opted in", description: "Yes or no: no gets no mail" },
-  { id: "bounced", name: "Bounced", description: "Yes, or when" },
-  { id: "complained", name: "Complained", description: "Yes, or when" },
+  { id: "opted_out", name: "Opted out", description: "Yes, or a time: gets no mail" },
+  { id: "opted_in", name: "Opted in", description: "No: gets no mail" },
+  { id: "bounced", name: "Bounced", description: "Yes, or a time: gets no mail" },
+  { id: "complained", name: "Complained", description: "Yes, or a time: gets no mail" },
 ];
 
 const repeatable: ReadonlySet<string> = new Set([NOTHING, ...ofMail.map(({ id }) => id)]);

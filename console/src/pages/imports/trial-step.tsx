@@ -97,7 +97,12 @@ export function TrialStep({ listId, listName, look, reading, chosen, options }: 
 function Trial({ id, children }: { readonly id: string; readonly children: (count: number) => ReactNode }) {
   const { data: job, error, refetch } = useJob(id);
   if (error && !job) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!job) return null;
+  if (!job)
+    return (
+      <p role="status" className="text-muted">
+        The trial run begins …
+      </p>
+    );
   if (isRunning(job))
     return (
       <div className="flex flex-col items-start gap-3">

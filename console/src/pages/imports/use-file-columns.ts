@@ -5,6 +5,8 @@
 import type { Posthaste, Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { COLUMNS_LABEL } from "../jobs/job-words.ts";
+import { labelLength } from "./limits.ts";
 import type { FileLook } from "./read-file.ts";
 
 export interface Reading {
@@ -26,28 +28,37 @@ export function useFileColumns(listId: string, look: FileLook, { encoding, hasHe
   return useQuery({
     queryKey: ["import-columns", workspace.id, listId, name, size, lastModified, encoding, hasHeader],
     queryFn: async ({ signal }): Promise<FileColumns> => {
-      const { job_id, file } = await api.importSubscribers({
-        id: listId,
-        query: { dry_run: true },
-        body: {
-          // The name says nothing, so that no name of a file decides who gets no mail; columns are asked about later.
-          csvFile: { name: "columns.csv", content: look.beginning },
-          label: `Columns of ${name}`.slice(0, MOST_LABEL),
-          opt_out_column: ["ignore"],
-          ...(encoding !== "" && { encoding }),
-          ...(hasHeader !== undefined && { has_header: hasHeader }),
-        },
-        signal,
-      });
-      if (file === null) return { columns: null, fault: await faultOf(api, job_id, signal) };
-      if (mayCall(workspace, "cancelJob")) await api.cancelJob({ job_id }).catch(() => undefined);
-      return { columns: file, fault: undefined };
+      const ask = async (header: boolean | undefined) => {
+        const { job_id, file } = await api.importSubscribers({
+          id: listId,
+          query: { dry_run: true },
+          body: {
+            // The name says nothing, so that no name of a file decides who gets no mail; columns are asked about later.
+            csvFile: { name: "columns.csv", content: look.beginning },
+            label: `${COLUMNS_LABEL} ${name}`.slice(0, labelLength),
+            opt_out_column: ["ignore"],
+            ...(encoding !== "" && { encoding }),
+            ...(header !== undefined && { has_header: header }),
+          },
+          signal,
+        });
+        if (file === null) return { columns: null, fault: await faultOf(api, job_id, signal) };
+        if (mayCall(workspace, "cancelJob")) await api.cancelJob({ job_id }).catch(() => undefined);
+        return { columns: file, fault: undefined };
+      };
+      const answer = await ask(hasHeader);
+      // A name with an address in it is the first person, not the name of a column.
+      const isPerson =
+        hasHeader === undefined && answer.columns?.columns.some(({ column }) => isAddress(column));
+      return isPerson ? ask(false) : answer;
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-const MOST_LABEL = 200;
+function isAddress(text: string): boolean {
+  return /^\S+@\S+\.\S+$/.test(text.trim());
+}
 
 async function faultOf(api: Posthaste, jobId: string, signal: AbortSignal): Promise<string | undefined> {
   const job = await api.waitForJob(jobId, { signal });

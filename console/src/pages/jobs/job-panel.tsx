@@ -44,9 +44,7 @@ function JobDetails({ job }: { readonly job: Job }) {
           {storyOfJob(job)}
         </p>
         {isRunning(job) && <JobProgress job={job} />}
-        <div>
-          <CancelJob job={job} />
-        </div>
+        <CancelJob job={job} />
         <JobFiles job={job} />
       </div>
       <div className="border-b border-line px-5 py-4">

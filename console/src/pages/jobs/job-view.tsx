@@ -116,7 +116,9 @@ export function CancelJob({ job }: { readonly job: Job }) {
   if (!isRunning(job) || !mayCall(workspace, "cancelJob")) return null;
   return (
     <>
-      <Button onPress={() => setAsking(true)}>Cancel the job</Button>
+      <Button onPress={() => setAsking(true)} className="self-start">
+        Cancel the job
+      </Button>
       <Question
         title="Cancel the job?"
         isOpen={isAsking}
@@ -151,8 +153,12 @@ export function storyOfJob(job: Job): string {
         ? "Cancelled before anything was written."
         : `Cancelled. ${counted(job.succeeded, "row")} ${job.succeeded === 1 ? "was" : "were"} written before, and stay.`;
     default:
-      return job.failed > 0
-        ? `Completed. ${counted(job.failed, "row")} ${job.failed === 1 ? "was" : "were"} refused.`
-        : "Completed.";
+      return endText(job);
   }
+}
+
+function endText({ succeeded, failed, total }: Job): string {
+  if (total === null) return "Completed.";
+  const done = `${counted(succeeded, "row")} ${succeeded === 1 ? "was" : "were"} processed`;
+  return failed > 0 ? `${done}, ${countText(failed)} refused.` : `${done}.`;
 }

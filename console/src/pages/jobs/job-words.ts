@@ -18,9 +18,13 @@ export function typeWords(type: string): string {
   return (types as Readonly<Record<string, string>>)[type] ?? type.replaceAll("_", " ");
 }
 
+/** Begins the label of the jobs by which the console asks for the columns of a file. */
+export const COLUMNS_LABEL = "Columns of";
+
 /** "Trial run" for an import that changes nothing, which its report says. */
-export function nameOfJob({ type, result }: Job): string {
-  return isTrial(result) ? "Trial run of an import" : typeWords(type);
+export function nameOfJob({ type, result, label }: Job): string {
+  if (type === "subscriber_import" && label?.startsWith(COLUMNS_LABEL)) return "Columns";
+  return isTrial(result) ? "Trial run" : typeWords(type);
 }
 
 export function isTrial(result: unknown): boolean {

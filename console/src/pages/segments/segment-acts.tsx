@@ -87,7 +87,7 @@ function DeleteSegment({
             {uses.map(({ kind, name, to }) => (
               <li key={to}>
                 The {kind}{" "}
-                <Link to={`/${workspace.id}/${to}`} className="text-accent hover:underline">
+                <Link to={`/${workspace.id}/${to}`} className="text-accent underline">
                   {name}
                 </Link>
               </li>

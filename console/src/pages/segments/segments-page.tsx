@@ -54,6 +54,7 @@ const columns: readonly Column<Row>[] = [
     head: "Counted",
     width: "120px",
     isNumeric: true,
+    isSecondary: true,
     cell: ({ counted_at }) =>
       counted_at ? <Time at={counted_at} /> : <span className="text-muted">Never</span>,
   },

@@ -110,7 +110,7 @@ export function Finder({
       className="relative min-w-0 flex-1"
     >
       <Input placeholder={placeholder ?? ""} className={`${box} pr-9`} />
-      <Button className="absolute inset-y-0 right-0 grid w-9 place-items-center text-muted">
+      <Button className="absolute top-0 right-0 grid h-9 w-9 place-items-center text-muted">
         <ChevronDown size={14} aria-hidden />
       </Button>
       <Popover className={list}>

@@ -155,7 +155,8 @@ export function faultsByRule(
   return new Map(
     details.flatMap(({ field, message }) => {
       const found = rules.find(([path]) => field === path || field.startsWith(`${path}.`));
-      return found ? [[textOf(found[1]), message] as const] : [];
+      // The message begins with the path, which says nothing beside the rule.
+      return found ? [[textOf(found[1]), message.replace(`${field}: `, "")] as const] : [];
     }),
   );
 }

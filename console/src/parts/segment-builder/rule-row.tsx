@@ -48,7 +48,7 @@ export function RuleRow({ place, rule, fields, preview, faults, onChange, onRemo
     <div role="group" aria-label={`Rule ${place}`} className="py-1.5">
       <div className="flex items-start gap-2">
         <div className="flex min-w-0 flex-1 flex-wrap gap-2">
-          <div className="flex w-44 max-sm:w-full">
+          <div className="flex w-52 max-sm:w-full">
             {field || rule.field === "" ? (
               <Finder
                 label="Field"

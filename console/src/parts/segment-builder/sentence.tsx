@@ -41,7 +41,8 @@ export function GroupWords({ listId, group }: { readonly listId: string; readonl
     isGroup(node) ? node.rules.some(isSaid) : isFinished(node, data);
   const said = group.rules.filter(isSaid);
   return said.map((node, index) => (
-    <Fragment key={node.key}>
+    // By its place: a draft of saved conditions has new keys each time it is made.
+    <Fragment key={String(index)}>
       {index > 0 && <span className="text-muted"> {group.logic} </span>}
       {isGroup(node) ? (
         <>

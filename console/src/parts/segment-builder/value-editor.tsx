@@ -20,13 +20,22 @@ interface Props {
   readonly ownId?: string | undefined;
 }
 
+/** It takes the width that the line has left. */
+export function ValueEditor(props: Props) {
+  return (
+    <div className="flex min-w-0 flex-1 gap-2 *:min-w-0 *:grow">
+      <ValueControl {...props} />
+    </div>
+  );
+}
+
 const yesOrNo: readonly Option[] = [
   { id: "true", name: "yes" },
   { id: "false", name: "no" },
 ];
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-export function ValueEditor({ field, operator, value, onChange, ownId }: Props) {
+function ValueControl({ field, operator, value, onChange, ownId }: Props) {
   const { type, is_array, max_length, max_items, minimum, maximum } = operator.value;
   const label = `Value of ${field.label}`;
   const text = typeof value === "string" ? value : "";
@@ -68,7 +77,7 @@ export function ValueEditor({ field, operator, value, onChange, ownId }: Props) 
             value={typeof value === "number" ? String(value) : ""}
             onChange={(typed) => onChange(typed === "" ? undefined : Number(typed))}
           />
-          {type === "days" && <span className="self-center text-muted">days</span>}
+          {type === "days" && <span className="max-w-fit self-center text-muted">days</span>}
         </>
       );
     case "date":

@@ -58,7 +58,8 @@ export function isAboutPeople({ type }: Field): boolean {
   return type === "segment" || type === "mailing_list" || type === "campaign";
 }
 
-/** A built-in field within a sentence; a custom one as it was named. */
-export function fieldWords({ label, is_custom }: Field): string {
+/** A built-in field within a sentence; a custom one as it was named. Dates are called by what happened: "Joined the list". */
+export function fieldWords({ label, is_custom, type }: Field): string {
+  if (type === "date") return `date “${label}”`;
   return is_custom ? label : label.charAt(0).toLowerCase() + label.slice(1);
 }
