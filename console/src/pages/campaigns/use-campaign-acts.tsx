@@ -124,8 +124,10 @@ function CancelQuestion({
       error={cancel.error}
       {...(left > MANY && { typed: name })}
     >
-      {counted(left, "person gets", "people get")} nothing any more. {counted(sent_count, "message")} that
-      left stay sent. This cannot be undone.
+      {counted(left, "person gets", "people get")} nothing any more.{" "}
+      {sent_count > 0 &&
+        `${counted(sent_count, "message that left stays", "messages that left stay")} sent. `}
+      This cannot be undone.
     </Question>
   );
 }

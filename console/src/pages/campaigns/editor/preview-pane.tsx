@@ -119,7 +119,7 @@ function PersonPicker({
       <SearchPicker
         label="As"
         value={person}
-        options={[sample, ...people]}
+        options={text === "" ? [sample, ...people] : people}
         onChange={onPerson}
         onText={setText}
       />

@@ -2,8 +2,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { usePlace } from "../../../api/session.tsx";
 import type { OpenDraft } from "./use-draft.ts";
+import { isBusy } from "./use-render.ts";
 
 const AFTER_SAVE_MS = 1_000;
+const RETRY_MS = 5_000;
 
 export function useCheck({ campaign: { id, message_type }, state: { revision } }: OpenDraft) {
   const { api, workspace } = usePlace();
@@ -16,6 +18,8 @@ export function useCheck({ campaign: { id, message_type }, state: { revision } }
     placeholderData: keepPreviousData,
     // The service renders and checks mail only.
     enabled: message_type === "email",
+    retry: (_count, fault) => isBusy(fault),
+    retryDelay: RETRY_MS,
     staleTime: Number.POSITIVE_INFINITY,
   });
   return { check: data, error, isChecking: isFetching, again: () => void refetch() };

@@ -1,5 +1,5 @@
 /** The mail of a draft as it would be sent, rendered again after the last key. A newer order aborts the one before. */
-import type { Body, Data } from "@posthaste/client";
+import { type Body, type Data, PosthasteError } from "@posthaste/client";
 import { useEffect, useRef, useState } from "react";
 import { usePlace } from "../../../api/session.tsx";
 
@@ -15,7 +15,8 @@ export interface Rendering {
 }
 
 const nothing: Rendering = { mail: undefined, anchor: undefined, error: undefined, isStale: false };
-const AFTER_KEY_MS = 200;
+const AFTER_KEY_MS = 150;
+const RETRY_MS = 3_000;
 /** Addresses of previews work for five minutes. */
 const RENEWED_MS = 4 * 60_000;
 
@@ -48,11 +49,14 @@ export function useRender(
         const mail = await api.renderContent({ body: { ...body, ...html }, signal: abort.signal });
         setRendering({ mail, anchor: edited?.id, error: undefined, isStale: false });
       } catch (error) {
-        if (!abort.signal.aborted) setRendering((former) => ({ ...former, error, isStale: false }));
+        if (abort.signal.aborted) return;
+        setRendering((former) => ({ ...former, error, isStale: false }));
+        if (isBusy(error)) renewed = later(RETRY_MS);
       }
     };
+    const later = (ms: number) => setTimeout(() => setRound((former) => former + 1), ms);
     const first = setTimeout(() => void render(), AFTER_KEY_MS);
-    const renewed = setTimeout(() => setRound((former) => former + 1), RENEWED_MS);
+    let renewed = later(RENEWED_MS);
     return () => {
       abort.abort();
       clearTimeout(first);
@@ -60,4 +64,10 @@ export function useRender(
     };
   }, [api, wanted, round]);
   return { ...rendering, again: () => setRound((former) => former + 1) };
+}
+
+/** The service does not answer or has too much to do, so that the same order may succeed later. */
+export function isBusy(error: unknown): boolean {
+  if (!(error instanceof PosthasteError)) return false;
+  return error.status === undefined || error.status === 429 || error.status >= 500;
 }
