@@ -37,6 +37,8 @@ const LEFT = 44;
 const BOTTOM = 24;
 const TOP = 8;
 const TICKS = 4;
+/** Below this width every second label is left out. */
+const NARROW = 480;
 
 export function LineChart(props: Props) {
   const { title, summary, series, points } = props;
@@ -78,6 +80,7 @@ function Lines({ title, series, points, labelEvery }: Props) {
   const most = Math.max(1, ...points.flatMap(({ values }) => values));
   const x = scaleLinear({ domain: [0, Math.max(1, last)], range: [LEFT, Math.max(LEFT, width - 8)] });
   const y = scaleLinear({ domain: [0, most], range: [HEIGHT - BOTTOM, TOP], nice: TICKS });
+  const step = width < NARROW ? labelEvery * 2 : labelEvery;
   const ticks = y.ticks(TICKS).filter(Number.isInteger);
   const shown = points[active ?? last];
   const walk = (event: KeyboardEvent) => {
@@ -135,12 +138,12 @@ function Lines({ title, series, points, labelEvery }: Props) {
             </g>
           ))}
           {points.map(({ label }, index) =>
-            index % labelEvery === 0 ? (
+            index % step === 0 ? (
               <text
                 key={label}
                 x={x(index)}
                 y={HEIGHT - 6}
-                textAnchor={index === 0 ? "start" : index > last - labelEvery / 4 ? "end" : "middle"}
+                textAnchor={index === 0 ? "start" : index > last - step / 4 ? "end" : "middle"}
                 className="fill-muted"
               >
                 {label}

@@ -49,7 +49,7 @@ function Report({ campaign }: { readonly campaign: Campaign }) {
       <StateSection campaign={campaign} progress={progress} asOf={asOf} />
       {progress.status !== "scheduled" && (
         <section aria-label="Audience" className="border-t border-line py-5">
-          <PeopleBar progress={progress} />
+          <PeopleBar progress={progress} listId={campaign.mailing_list_id} />
         </section>
       )}
       <Tabs label="Views of the campaign" views={viewsOf(campaign, progress)} />

@@ -5,8 +5,14 @@ import { ExcludedReasons } from "../send/excluded-reasons.tsx";
 import { type RecipientFilter, RecipientsLink } from "./recipients-link.tsx";
 import type { Progress } from "./use-progress.ts";
 
-export function PeopleBar({ progress }: { readonly progress: Progress }) {
-  const { counts, excluded, total, is_total_final } = progress;
+interface Props {
+  readonly progress: Progress;
+  /** The list that the campaign goes to, if it goes to one. */
+  readonly listId: string | null;
+}
+
+export function PeopleBar({ progress, listId }: Props) {
+  const { counts, excluded, total, is_total_final, complained } = progress;
   const link = (count: number, filter: RecipientFilter, who: string) => (
     <RecipientsLink campaignId={progress.id} count={count} filter={filter} who={who} />
   );
@@ -18,6 +24,9 @@ export function PeopleBar({ progress }: { readonly progress: Progress }) {
       look: { shape: "●", tone: "text-good" },
       fill: "bg-good",
       number: link(counts.delivered, { status: "delivered" }, "people whose server accepted it"),
+      detail: complained > 0 && (
+        <>{link(complained, { status: "complained" }, "people who reported it as spam")} reported as spam</>
+      ),
     },
     {
       name: "Being sent",
@@ -79,7 +88,7 @@ export function PeopleBar({ progress }: { readonly progress: Progress }) {
       count: excluded.total,
       look: { shape: "■", tone: "text-muted" },
       fill: "bg-line",
-      detail: <ExcludedReasons excluded={excluded} />,
+      detail: <ExcludedReasons excluded={excluded} listId={listId} />,
     },
   ];
   const people = total + excluded.total;

@@ -11,13 +11,13 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
-import { Approval } from "./approval.tsx";
 import { Audience, Cost, Duration } from "./check-facts.tsx";
 import { CheckFindings, type Finding } from "./check-findings.tsx";
 import { InboxRow } from "./inbox-row.tsx";
 import { inZone, momentOf, wallTime } from "./wall-time.ts";
 import { type When, WhenChoice } from "./when-choice.tsx";
 
+/** Only for those who may send; others ask for approval in the editor. */
 interface Props {
   readonly campaignId: string;
   readonly onClose: () => void;
@@ -76,7 +76,6 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
     done: when.isLater ? `${name} is scheduled` : `${name} is sent in ${HOLD_SECONDS} seconds`,
     onDone: onSent,
   });
-  const maySend = mayCall(workspace, "sendCampaign");
   const moment = momentOf(when.wall, timezone);
   return (
     <div className="flex flex-col gap-5">
@@ -86,11 +85,9 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
         <Line name="To">
           <Audience campaign={campaign} check={check} hasFailed={error !== null} />
         </Line>
-        {maySend && (
-          <Line name="When">
-            <WhenChoice value={when} onChange={setWhen} timezone={timezone} />
-          </Line>
-        )}
+        <Line name="When">
+          <WhenChoice value={when} onChange={setWhen} timezone={timezone} />
+        </Line>
         <Line name="Takes">
           <Duration check={check} hasFailed={error !== null} />
         </Line>
@@ -107,41 +104,40 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
           />
         </Line>
       </dl>
-      {campaign.approval_requested_at && maySend && (
+      {campaign.approval_requested_at && (
         <p className="border-l-2 border-info px-4 py-1">
           {campaign.approval_requested_by} asks for approval
           {campaign.approval_message ? `: “${campaign.approval_message}”` : "."}
         </p>
       )}
-      {maySend ? (
-        <>
-          {send.error && <Failure error={send.error} />}
-          <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line pt-4">
-            <p className="min-w-52 flex-1 text-small text-muted">
-              {when.isLater
-                ? "Until then it can be stopped, and is a draft again, as it is now."
-                : `It begins ${HOLD_SECONDS} seconds after the button. “Stop and edit” makes it a draft again, as it is now. Nothing leaves before, and closing this page stops nothing.`}
-            </p>
-            <Button onPress={onClose}>Back to the draft</Button>
-            <Button
-              kind="primary"
-              className="h-auto! min-h-11 py-1 whitespace-normal!"
-              onPress={() => send.mutate()}
-              isPending={send.isPending}
-            >
-              {when.isLater && moment !== undefined
-                ? `Schedule for ${inZone(moment, timezone)}`
-                : people === undefined
-                  ? "Send"
-                  : `Send to ${counted(people, "person", "people")}`}
-            </Button>
-          </div>
-        </>
-      ) : (
-        <Approval campaign={campaign} onClose={onClose} onAsked={onSent} />
-      )}
+      {send.error && <Failure error={send.error} />}
+      <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line pt-4">
+        <p className="min-w-52 flex-1 text-small text-muted">
+          {when.isLater
+            ? "Until then it can be stopped, and is a draft again, as it is now."
+            : `It begins ${HOLD_SECONDS} seconds after the button. “Stop and edit” makes it a draft again, as it is now. Nothing leaves before, and closing this page stops nothing.`}
+        </p>
+        <Button onPress={onClose}>Back to the draft</Button>
+        <Button
+          kind="primary"
+          className="h-auto! min-h-11 py-1 whitespace-normal!"
+          onPress={() => send.mutate()}
+          isPending={send.isPending}
+        >
+          {when.isLater ? scheduleText(moment, timezone) : sendText(people)}
+        </Button>
+      </div>
     </div>
   );
+}
+
+function sendText(people: number | undefined): string {
+  return people === undefined ? "Send" : `Send to ${counted(people, "person", "people")}`;
+}
+
+/** @param moment undefined while the time is not a whole one */
+function scheduleText(moment: number | undefined, zone: string): string {
+  return moment === undefined ? "Schedule" : `Schedule for ${inZone(moment, zone)}`;
 }
 
 function Line({ name, children }: { readonly name: string; readonly children: ReactNode }) {
