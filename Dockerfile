@@ -1,12 +1,28 @@
 # The whole service in one image; compose.yaml puts a PostgreSQL beside it. Which roles it runs, --roles says.
+FROM node:24-bookworm-slim AS console
+
+WORKDIR /opt/posthaste
+COPY package.json package-lock.json ./
+COPY clients/typescript/package.json clients/typescript/
+COPY console/package.json console/
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY bin bin
+COPY src src
+COPY clients/typescript clients/typescript
+COPY console console
+COPY openapi.json ./
+RUN npm run -s build -w console
+
 FROM node:24-bookworm-slim
 
 WORKDIR /opt/posthaste
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
+# The console is built above.
+RUN npm pkg delete scripts.prepare && npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
 COPY bin bin
 COPY src src
 COPY db db
+COPY --from=console /opt/posthaste/console/dist console/dist
 COPY openapi.json LICENSE ./
 
 # Journals, the secret key and, without DATABASE_URL, the database.

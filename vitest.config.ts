@@ -6,13 +6,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const report = process.env.TEST_REPORT;
 
 /**
- * Spreads the end-to-end tests over the first half of the others, which begin with the largest file: their own files are
- * small, and one that began last would run alone at the end. Each starts several processes, so they do not run together.
+ * Spreads the end-to-end tests and those of the console over the first half of the others, which begin with the largest file:
+ * their own files are small, and one that began last would run alone at the end. Each starts several processes, so they do not
+ * run together.
  */
 class SpreadEndToEnd extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isEndToEnd = ({ moduleId }: TestSpecification) => moduleId.includes("/test/e2e/");
+    const isEndToEnd = ({ moduleId }: TestSpecification) => /\/test\/(?:console|e2e)\//.test(moduleId);
     const [endToEnd, others] = [sorted.filter(isEndToEnd), sorted.filter((file) => !isEndToEnd(file))];
     const step = Math.floor(others.length / Math.max(1, 2 * endToEnd.length));
     const spread = endToEnd.flatMap((file, at) => [file, ...others.slice(at * step, (at + 1) * step)]);

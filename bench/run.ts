@@ -9,6 +9,7 @@
 import { benchAccept } from "./accept.ts";
 import { benchBlacklist } from "./blacklist.ts";
 import { benchCampaign } from "./campaign.ts";
+import { benchConsole } from "./console.ts";
 import { benchDeliver } from "./deliver.ts";
 import { benchImport } from "./import.ts";
 import { describeMachine } from "./machine.ts";
@@ -31,6 +32,7 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["accept", benchAccept],
   ["blacklist", benchBlacklist],
   ["campaign", benchCampaign],
+  ["console", benchConsole],
   ["deliver", benchDeliver],
   ["import", benchImport],
   ["people", benchPeople],
@@ -47,8 +49,8 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["validations", benchValidations],
 ]);
 
-/** Runs only if it is named: it fills the message log that `reports` fills, too. */
-const ALONE = "people";
+/** Run only if they are named: they fill what `reports` and `segments` fill, too. */
+const alone: readonly string[] = ["console", "people"];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !benchmarks.has(name));
 if (unknown.length > 0) {
@@ -64,7 +66,7 @@ process.stdout.write(
 );
 const figures: Figure[] = [];
 for (const [name, bench] of benchmarks) {
-  if (asked.length > 0 ? !asked.includes(name) : name === ALONE) continue;
+  if (asked.length > 0 ? !asked.includes(name) : alone.includes(name)) continue;
   process.stderr.write(`${name} …\n`);
   figures.push(...(await bench(setup)));
 }

@@ -104,16 +104,22 @@ function compressedFiles(): Plugin {
   };
 }
 
-export default defineConfig({
-  base: "/console/",
-  plugins: [react(), tailwind(), contractModules(), fontAhead(), compressedFiles()],
-  resolve: { conditions: ["posthaste-source", "module", "browser", "production"] },
-  build: {
-    target: "es2022",
-    cssTarget: ["chrome123", "firefox121", "safari17.5"],
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    reportCompressedSize: false,
-  },
-  server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+export default defineConfig(({ command }) => {
+  // A build is one for production, whatever the environment of the installation says.
+  if (command === "build") process.env.NODE_ENV = "production";
+  return {
+    base: "/console/",
+    // The service replaces it in each page it sends.
+    html: { cspNonce: "__NONCE__" },
+    plugins: [react(), tailwind(), contractModules(), fontAhead(), compressedFiles()],
+    resolve: { conditions: ["posthaste-source", "module", "browser", "production"] },
+    build: {
+      target: "es2022",
+      cssTarget: ["chrome123", "firefox121", "safari17.5"],
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+    server: { proxy: { "/api": "http://127.0.0.1:8080" } },
+  };
 });

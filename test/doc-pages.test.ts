@@ -116,6 +116,8 @@ const quotes: readonly (readonly [page: string, text: string])[] = [
   ["docs/inbound.md", "The archive is damaged."],
   ["docs/operations.md", "All migrations are applied."],
   ["docs/operations.md", "All settings can be read."],
+  ["docs/operations.md", "the console could not be built"],
+  ["docs/operations.md", "the console was built"],
   ["docs/operations.md", "is in use by another program"],
   ["docs/operations.md", "PostgreSQL runs"],
   ["docs/operations.md", "request failed"],

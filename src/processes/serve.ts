@@ -26,6 +26,7 @@ import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
 import { startInbound } from "./inbound.ts";
 import { startJobs } from "./jobs.ts";
+import { renewConsoleBuild } from "./renew-console-build.ts";
 import type { Role } from "./roles.ts";
 import { firstKeyNotice, startNotice } from "./start-notice.ts";
 
@@ -157,6 +158,12 @@ async function startParts(
     const api = createApi(services, { delivery: async () => workers.fault });
     parts.add(() => api.stop());
     workers.onOutcome = api.countOutcome;
+    const ending = new AbortController();
+    const renewed = renewConsoleBuild(log, ending.signal);
+    parts.add(() => {
+      ending.abort();
+      return renewed;
+    });
     address = await bindPort(config, "PORT", api.server.listen({ host: config.HOST, port: config.PORT }));
   }
   if (roles.includes("inbound")) {

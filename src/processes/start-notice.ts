@@ -1,4 +1,4 @@
-/** The text that a start prints: the addresses of the service, the plan in force and, once, the first API key. */
+/** The text that a start prints: the addresses of the console and the API, the plan in force and, once, the first API key. */
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
@@ -24,6 +24,7 @@ export async function startNotice(
           ["Welcome", `${publicBase}${welcome}`],
           ["", "creates the first person; works once, for 24 hours (docs/sign-in.md)"],
         ]),
+    ["Console", `${publicBase}/console`],
     ...(config.MAIL_MODE === "capture"
       ? [
           ["Inbox", inboxAddress(base, inboxToken(config))],

@@ -1,28 +1,13 @@
 /** A real browser: the Chromium or Chrome that is installed. Its pages run scripts that are given as text. */
-import { existsSync } from "node:fs";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll } from "vitest";
+import { launchChromium } from "./launch-chromium.ts";
 
-const executable = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-].find((path) => existsSync(path));
-
-export const isChromiumInstalled = executable !== undefined;
+export { isChromiumInstalled } from "./launch-chromium.ts";
 
 /** Starts the browser; it ends after the test file. The host evil.example is this machine. */
 export async function startChromium(): Promise<Browser> {
-  if (executable === undefined) throw new Error("neither Chromium nor Chrome is installed");
-  const browser = await chromium.launch({
-    executablePath: executable,
-    args: [
-      "--host-resolver-rules=MAP evil.example 127.0.0.1",
-      // Chromium's sandbox does not run as root.
-      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
-    ],
-  });
+  const browser = await launchChromium();
   afterAll(() => browser.close());
   return browser;
 }

@@ -1,0 +1,74 @@
+/** Live states: one stream of events for all tabs of a browser, and the next tab takes over. */
+import type { BrowserContext } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { isChromiumInstalled } from "#test/support/chromium.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type ConsoleScene, openConsole } from "./open-console.ts";
+import { WatchedPage } from "./watched-page.ts";
+
+const TABS = 4;
+const PATIENCE_MS = 180_000;
+
+/** The addresses of the streams that a browser has open, in all its tabs. */
+function countStreams(context: BrowserContext): Set<string> {
+  const open = new Map<unknown, string>();
+  const urls = new Set<string>();
+  const refresh = () => {
+    urls.clear();
+    for (const url of open.values()) urls.add(url);
+  };
+  context.on("request", (request) => {
+    if (new URL(request.url()).pathname === "/api/v1/events")
+      open.set(request, `${open.size} ${request.url()}`);
+    refresh();
+  });
+  const forget = (request: unknown) => {
+    open.delete(request);
+    refresh();
+  };
+  context.on("requestfinished", forget).on("requestfailed", forget);
+  return urls;
+}
+
+describe.skipIf(!isChromiumInstalled)("in a browser", () => {
+  let scene: ConsoleScene;
+  beforeAll(async () => {
+    scene = await openConsole();
+  }, PATIENCE_MS);
+
+  test("all tabs share one stream, each shows what it tells, and the next tab takes over", async () => {
+    const context = await scene.newContext();
+    const streams = countStreams(context);
+    const address = `/console/${scene.workspace}/messages`;
+    const tabs: WatchedPage[] = [];
+    for (let tab = 0; tab < TABS; tab += 1) {
+      const watched = await WatchedPage.open(context);
+      await watched.visit(address);
+      tabs.push(watched);
+    }
+    await eventually("one stream", async () => streams.size === 1);
+    await scene.scene.send("first@example.com", { subject: "The first" });
+    for (const { page } of tabs)
+      await page
+        .getByText("The first")
+        .first()
+        .or(page.getByRole("button", { name: /new/i }))
+        .first()
+        .waitFor();
+    expect([...streams]).toHaveLength(1);
+
+    const [leader, ...others] = tabs;
+    await leader?.page.close();
+    await eventually("the next tab's stream", async () => streams.size === 1);
+    await scene.scene.send("second@example.com", { subject: "The second" });
+    for (const { page } of others)
+      await page
+        .getByText("The second")
+        .first()
+        .or(page.getByRole("button", { name: /new/i }))
+        .first()
+        .waitFor();
+    expect([...streams]).toHaveLength(1);
+    await context.close();
+  });
+});

@@ -1,0 +1,93 @@
+/** Every page of the console without data, while its data comes late, and when the API fails. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { BrowserContextOptions, Route } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import { isChromiumInstalled } from "#test/support/chromium.ts";
+import { addressOf, inside, unfinished } from "./console-routes.ts";
+import { type ConsoleScene, openConsole } from "./open-console.ts";
+import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
+import { WatchedPage } from "./watched-page.ts";
+
+const MOST_SHIFT = 0.02;
+/** Longer than the 150 ms after which a page shows what will come. */
+const LATE_MS = 400;
+/** The client tries again before a page shows a failure. */
+const MOST_WAIT_MS = 8_000;
+const PATIENCE_MS = 180_000;
+const failure = "The database gives no answer. Try again in a minute.";
+const requestId = "0190a1b2-0000-7000-8000-00000000beef";
+
+const looks: readonly BrowserContextOptions[] = [
+  { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
+  { viewport: { width: 375, height: 720 }, colorScheme: "dark" },
+];
+const shown = inside.filter((page) => !unfinished.has(page));
+const withoutIds = shown.filter((page) => !page.includes("$"));
+
+describe.skipIf(!isChromiumInstalled)("in a browser", () => {
+  let scene: ConsoleScene;
+  let seed: Seed;
+  let empty: Seed;
+
+  beforeAll(async () => {
+    scene = await openConsole();
+    seed = await seedWorkspace(scene.scene, scene.workspace, plainWords);
+    const { body } = await scene.callAsOwner()("POST", "/workspaces", { name: "Empty", plan: "enterprise" });
+    empty = { workspace: body.data.id, ids: {} };
+  }, PATIENCE_MS);
+
+  /** The faults of a page in one look, after `prepare` has seen to what the API answers. */
+  async function faultsOf(
+    path: string,
+    look: BrowserContextOptions,
+    prepare: (route: Route) => Promise<void> = (route) => route.continue(),
+    expected = "",
+  ): Promise<string[]> {
+    const context = await scene.newContext(look);
+    try {
+      const watched = await WatchedPage.open(context);
+      // The frame of all pages needs the session.
+      await watched.page.route(/\/api\/v1\/(?!session$)/, prepare);
+      await watched.page.goto(`/console${path}`, { waitUntil: "load" });
+      await watched.page.locator("#root > *").first().waitFor({ state: "attached" });
+      if (prepare === late) await delay(LATE_MS / 2);
+      else await watched.settled();
+      if (expected !== "") await watched.page.getByText(expected).first().waitFor({ timeout: MOST_WAIT_MS });
+      const faults = [...(await watched.axe()), ...(await watched.overflow())];
+      if (prepare === late) await watched.settled();
+      const { shift, moved, violations } = await watched.seen();
+      if (shift > MOST_SHIFT) faults.push(`moved by ${shift.toFixed(3)}: ${moved.join(" | ")}`);
+      const isOurs = (error: string) => prepare !== failing || !error.includes("500");
+      return [...faults, ...violations, ...watched.foreign, ...watched.errors.filter(isOurs)];
+    } finally {
+      await context.close();
+    }
+  }
+
+  const failing = (route: Route) =>
+    route.fulfill({
+      status: 500,
+      contentType: "application/json",
+      headers: { "X-Request-Id": requestId },
+      body: JSON.stringify({ success: false, error: failure, code: "INTERNAL_ERROR", request_id: requestId }),
+    });
+  async function late(route: Route): Promise<void> {
+    await delay(LATE_MS);
+    // The page may have gone on meanwhile.
+    await route.continue().catch(() => {});
+  }
+
+  describe.each(looks)("%o", (look) => {
+    test.each(withoutIds)("/%s without data has no fault", async (page) => {
+      expect(await faultsOf(addressOf(page, empty), look)).toEqual([]);
+    });
+
+    test.each(shown)("/%s keeps its place while its data comes late", async (page) => {
+      expect(await faultsOf(addressOf(page, seed), look, late)).toEqual([]);
+    });
+
+    test.each(shown)("/%s says what the API says when it fails", async (page) => {
+      expect(await faultsOf(addressOf(page, seed), look, failing, failure)).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,110 @@
+/** Every page of the console with data, in light and dark, on a desk and on a phone: what holds for all of them. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { isChromiumInstalled } from "#test/support/chromium.ts";
+import {
+  addressOf,
+  heavyPages,
+  inside,
+  MOST_PAGE_KB,
+  outside,
+  routedPaths,
+  unfinished,
+} from "./console-routes.ts";
+import { type ConsoleScene, openConsole } from "./open-console.ts";
+import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
+import { kilobytes, type LoadedFile, WatchedPage } from "./watched-page.ts";
+
+/** Compressed, over the network, with an empty cache. */
+const MOST_FIRST_JS_KB = 210;
+const MOST_CSS_KB = 20;
+const MOST_FONTS_KB = 60;
+const MOST_SHIFT = 0.02;
+const PATIENCE_MS = 180_000;
+
+const screens = [
+  { name: "desk", viewport: { width: 1280, height: 800 } },
+  { name: "phone", viewport: { width: 375, height: 720 } },
+] as const;
+const themes = ["light", "dark"] as const;
+
+test("every page of the console is in the list of the tests", () => {
+  expect([...new Set(routedPaths())].sort()).toEqual([...outside, ...inside].sort());
+});
+
+describe.skipIf(!isChromiumInstalled)("in a browser", () => {
+  let scene: ConsoleScene;
+  let seed: Seed;
+  /** The scripts of Home, which every page has. */
+  let shared: ReadonlySet<string>;
+
+  beforeAll(async () => {
+    scene = await openConsole();
+    seed = await seedWorkspace(scene.scene, scene.workspace, plainWords);
+    const files = await loadCold(addressOf("", seed));
+    shared = new Set(files.map(({ path }) => path));
+  }, PATIENCE_MS);
+
+  /** What a browser loads that has never been here. */
+  async function loadCold(path: string, isSignedIn = true): Promise<readonly LoadedFile[]> {
+    const context = await scene.newContext({ isSignedIn });
+    const { page, files, ...watched } = await openedIn(context, path);
+    expect([watched.errors, watched.foreign]).toEqual([[], []]);
+    await page.context().close();
+    return files;
+  }
+  async function openedIn(context: Awaited<ReturnType<ConsoleScene["newContext"]>>, path: string) {
+    const watched = await WatchedPage.open(context);
+    await watched.visit(`/console${path}`);
+    return watched;
+  }
+
+  test.each([
+    ["the sign-in", "/sign-in", false],
+    ["Home", "", true],
+  ])("the first load of %s is small", async (_, path, isSignedIn) => {
+    const files = await loadCold(isSignedIn ? addressOf("", seed) : path, isSignedIn);
+    expect(kilobytes(files, "Script")).toBeGreaterThan(50);
+    expect(kilobytes(files, "Script")).toBeLessThanOrEqual(MOST_FIRST_JS_KB);
+    expect(kilobytes(files, "Stylesheet")).toBeLessThanOrEqual(MOST_CSS_KB);
+    expect(kilobytes(files, "Font")).toBeLessThanOrEqual(MOST_FONTS_KB);
+  });
+
+  const pages = [
+    ...outside.map((page) => ({ page, isSignedIn: false })),
+    ...inside.map((page) => ({ page, isSignedIn: true })),
+  ];
+  describe.each(pages)("/$page", ({ page: name, isSignedIn }) => {
+    const address = () => (isSignedIn ? addressOf(name, seed) : `/${name}`);
+
+    test("loads little more than Home", async () => {
+      const files = await loadCold(address(), isSignedIn);
+      const own = files.filter(({ path }) => !shared.has(path));
+      expect(kilobytes(own, "Script")).toBeLessThanOrEqual(heavyPages[name] ?? MOST_PAGE_KB);
+    });
+
+    test.each(screens)("has no fault on a $name", async ({ viewport }) => {
+      const context = await scene.newContext({ viewport, isSignedIn, colorScheme: "light" });
+      const watched = await openedIn(context, address());
+      const faults: string[] = [];
+      const note = (kind: string, found: readonly string[]) =>
+        faults.push(...found.map((one) => `${kind}: ${one}`));
+      for (const colorScheme of themes) {
+        await watched.page.emulateMedia({ colorScheme });
+        note(colorScheme, await watched.axe());
+        note(colorScheme, await watched.overflow());
+      }
+      const { shift, moved, violations } = await watched.seen();
+      note("error", watched.errors);
+      note("foreign", watched.foreign);
+      note("policy", violations);
+      if (shift > MOST_SHIFT) note(`moved by ${shift.toFixed(3)}`, moved);
+      const headings = await watched.headings();
+      await context.close();
+      const isUnfinished = headings.length === 0;
+      expect([name, isUnfinished]).toEqual([name, unfinished.has(name)]);
+      if (isUnfinished) return;
+      expect(faults.join("\n")).toBe("");
+      expect(headings).toHaveLength(1);
+    });
+  });
+});

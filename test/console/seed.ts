@@ -1,0 +1,122 @@
+/** What the pages of the console show in tests: one or more of each thing, made through the API. */
+import sql from "sql-template-tag";
+import { eventually } from "#test/support/eventually.ts";
+import type { Scene } from "#test/support/scene.ts";
+
+export interface Seed {
+  /** The id of the workspace. */
+  readonly workspace: string;
+  /** An id of each kind, by the folder of its page: `lists`, `people` … */
+  readonly ids: Readonly<Record<string, string>>;
+}
+
+/** A text for a place, such as the name of a list; `number` tells those of one place apart. */
+export type Words = (place: string, number: number) => string;
+
+/** Texts as people write them, some of them long. */
+export const plainWords: Words = (place, number) =>
+  number % 3 === 2
+    ? `${place} ${number} with a name that is a good deal longer than the place it is shown in, Rechtsschutzversicherungsgesellschaften`
+    : `${place} ${number}`;
+
+const PATIENCE_MS = 60_000;
+const PEOPLE = 30;
+const MESSAGES = 25;
+/** The tags of refused and deferred recipients in capture mode (delivery/capture/simulated-replies.ts). */
+const tags = ["", "", "+bounce", "", "+later", "+full"];
+
+const SENDER = "news@shop.example";
+
+/** Fills the first workspace. The texts are those of `words`. */
+export async function seedWorkspace(
+  { program: { call }, database }: Scene,
+  workspace: string,
+  words: Words,
+): Promise<Seed> {
+  const make = async (path: string, body: object) => {
+    const answer = await call("POST", path, body);
+    if (answer.status !== 200 && answer.status !== 201)
+      throw new Error(`POST ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body.data;
+  };
+  const { id: list } = await make("/mailing-lists", {
+    name: words("Customers", 0),
+    description: words("Description of a list", 0),
+  });
+  for (const number of [1, 2, 3]) await make("/mailing-lists", { name: words("List", number) });
+  const fields = `/mailing-lists/${list}/custom-fields`;
+  await make(fields, { field_name: "city", field_label: words("City", 0), field_type: "text" });
+  const people = await Promise.all(
+    numbers(PEOPLE).map((number) =>
+      make(`/mailing-lists/${list}/subscribers`, {
+        email: `person${number}@example.com`,
+        first_name: words("Ada", number),
+        last_name: words("Lovelace", number),
+        custom_fields: { city: words("Paris", number) },
+      }),
+    ),
+  );
+  const rule = { field: "email_domain", operator: "equals", value: "example.com" };
+  const { id: segment } = await make(`/mailing-lists/${list}/segments`, {
+    name: words("Segment", 0),
+    description: words("Description of a segment", 0),
+    conditions: { logic: "and", rules: [rule] },
+  });
+  const { id: suppression } = await make("/suppression-lists", { name: words("Former customers", 0) });
+  await make(`/suppression-lists/${suppression}/entries`, { entries: "gone@example.com\n*@competitor.test" });
+  const { id: domain } = await make("/sending-domains", { domain: "shop.example" });
+  await make("/api-keys", { name: words("Web shop", 0), permissions: ["emails:send"] });
+  await make("/roles", { name: words("Editor", 0), permissions: ["campaigns:read"] });
+  await make("/team/invitations", { email: "grace@example.com", role: "support" });
+  const messages = await sendMessages(make, words);
+  const sender = await make("/verified-senders", { email: SENDER, from_name: words("The shop", 0) });
+  // As if its owner had opened the link in the mail.
+  await database.run(sql`
+    update verified_senders set is_verified = true, verified_at = now() where id = ${sender.id}`);
+  const { id: campaign } = await make("/campaigns", {
+    name: words("Spring", 0),
+    subject: words("Spring is here", 0),
+    from_email: SENDER,
+    mailing_list_id: list,
+    html_content: `<h1>Hello</h1><p>${words("Text of a mail", 0)}</p>`,
+  });
+  await eventually(
+    "the messages to be tried",
+    async () => {
+      const { body } = await call("GET", "/messages?limit=100");
+      const { messages: rows } = body.data as { messages: readonly { readonly status: string }[] };
+      return rows.length >= MESSAGES && rows.every(({ status }) => status !== "queued");
+    },
+    PATIENCE_MS,
+  );
+  return {
+    workspace,
+    ids: {
+      campaigns: campaign,
+      domains: domain,
+      lists: list,
+      messages: messages[2]?.id ?? "",
+      people: people[2]?.id ?? "",
+      segments: segment,
+      suppression,
+    },
+  };
+}
+
+function sendMessages(
+  make: (path: string, body: object) => Promise<{ readonly id: string }>,
+  words: Words,
+): Promise<{ readonly id: string }[]> {
+  return Promise.all(
+    numbers(MESSAGES).map((number) =>
+      make("/emails/send", {
+        to: `reader${number}${tags[number % tags.length]}@example.com`,
+        subject: words("Your order", number),
+        from_name: words("The shop", number),
+        body: `<p>${words("Thank you", number)}</p>`,
+      }),
+    ),
+  );
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
