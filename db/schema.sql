@@ -831,7 +831,7 @@ create table jobs (
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
-CREATE INDEX jobs_failed ON jobs USING btree (workspace_id, completed_at) WHERE (status = 'failed'::text);
+CREATE INDEX jobs_failed ON jobs USING btree (workspace_id, permission, completed_at, id) WHERE (status = 'failed'::text);
 CREATE INDEX jobs_of_actor ON jobs USING btree (workspace_id, actor_id, id) WHERE (actor_id IS NOT NULL);
 CREATE INDEX jobs_of_resource ON jobs USING btree (workspace_id, resource_id, id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));

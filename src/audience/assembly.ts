@@ -12,6 +12,7 @@ import { customFieldEndpoints } from "./custom-fields/endpoints.ts";
 import { exportEndpoints } from "./exports/endpoints.ts";
 import { EXPORT_JOB, exportHandler } from "./exports/export-job.ts";
 import { usedByImports } from "./imports/blocking-imports-store.ts";
+import { withoutQuotedValues } from "./imports/dry-run-report.ts";
 import { importEndpoints } from "./imports/endpoints.ts";
 import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
 import { mailingListEndpoints } from "./mailing-lists/endpoints.ts";
@@ -78,6 +79,9 @@ export const audienceJobs = {
   [EXPORT_JOB]: subscribers,
   [BULK_ACTION_JOB]: subscribers,
 };
+
+/** Results as callers see them who may see the job but not read people, by job type. */
+export const audienceResultsWithoutValues = { [IMPORT_JOB]: withoutQuotedValues };
 
 /** Types of jobs that run to their end without giving their slot to a waiting job. */
 export const uninterruptedJobs: readonly string[] = [EXPORT_JOB];

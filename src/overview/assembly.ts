@@ -3,7 +3,7 @@ import { subscribers } from "#audience/subscribers/permission.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
-import type { Endpoint, Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { JobHandlers } from "#platform/jobs/runner.ts";
 import { limits } from "#platform/limits/limits.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -30,12 +30,13 @@ export function overviewEndpoints(
   { jobResources, readAccess, historyOf }: OverviewHooks,
 ): Endpoint[] {
   const { database: db, clock, log, plans } = context;
-  const rights = new TopicRights(jobResources);
-  const sources = topicSources({ db, clock, plans });
+  const jobPermissions = [...new Set(jobResources.map((resource) => permissionOf(need(resource, "read"))))];
+  const rights = new TopicRights(jobPermissions);
+  const sources = topicSources({ db, clock, plans, jobPermissions });
   const streams = new LiveStreams({ sources, rights, readAccess, limits, log });
   return [
     ...streamEndpoints({ db, clock, rights, streams }),
-    ...noticeEndpoints({ db, clock, plans }),
+    ...noticeEndpoints({ db, clock, plans, jobPermissions }),
     ...searchEndpoints({ search: new EverythingSearch(db) }),
     ...personEndpoints({ db, clock, historyOf }),
   ];

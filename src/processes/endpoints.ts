@@ -1,5 +1,5 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
-import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
+import { audienceEndpoints, audienceJobs, audienceResultsWithoutValues } from "#audience/assembly.ts";
 import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
@@ -87,7 +87,12 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       hasSendingIp: async (db, workspaceId) =>
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
     }),
-    ...jobEndpoints({ db, types: jobTypes, onEnded: createJobReaction(clock) }),
+    ...jobEndpoints({
+      db,
+      types: jobTypes,
+      withoutValues: audienceResultsWithoutValues,
+      onEnded: createJobReaction(clock),
+    }),
     ...webhooksEndpoints(parts),
     ...overviewEndpoints(parts, {
       jobResources: Object.values(jobTypes),

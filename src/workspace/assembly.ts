@@ -87,6 +87,7 @@ export function createPeopleParts(
   { config, database: db, clock, log, secrets }: ProcessContext,
   { sendAccountMail, forgetSessions, publicUrl, onPasswordHash }: PeopleOptions,
 ): PeopleParts {
+  const provider = openIdProviderOf(config, clock);
   const people = {
     db,
     clock,
@@ -94,12 +95,12 @@ export function createPeopleParts(
     secrets,
     hasher: new PasswordHasher(undefined, onPasswordHash),
     hasPasswords: config.PASSWORD_LOGIN === "on",
+    hasSingleSignOn: provider !== null,
     factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
     sendAccountMail,
     forgetSessions,
     publicUrl,
   };
-  const provider = openIdProviderOf(config, clock);
   return { ...people, singleSignOn: provider && new SingleSignOn({ ...people, policy: config }, provider) };
 }
 

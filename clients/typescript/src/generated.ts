@@ -4256,7 +4256,7 @@ export interface paths {
         };
         /**
          * Download what a job refused, with the reasons; available for seven days
-         * @description A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
+         * @description A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`, which the values follow that a row has too many: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -7059,7 +7059,7 @@ export interface components {
             clicked_since?: string;
             /** @description Only those who never clicked a link. */
             never_clicked?: boolean;
-            /** @description Name of a custom field; needs field_value. */
+            /** @description Name of a custom field, which a list or all lists have, or of which a person has a value; needs field_value. Other names are refused. */
             field?: string;
             /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
             field_value?: string;
@@ -17484,7 +17484,7 @@ export interface operations {
                 clicked_since?: string;
                 /** @description Only those who never clicked a link. */
                 never_clicked?: boolean;
-                /** @description Name of a custom field; needs field_value. */
+                /** @description Name of a custom field, which a list or all lists have, or of which a person has a value; needs field_value. Other names are refused. */
                 field?: string;
                 /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
                 field_value?: string;

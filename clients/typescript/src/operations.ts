@@ -2200,7 +2200,7 @@ export interface Operations {
   downloadJobResult(input: { job_id: string; query?: Query<"downloadJobResult"> } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
    * Download what a job refused, with the reasons; available for seven days.
-   * A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
+   * A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`, which the values follow that a row has too many: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
    *
    * It may take longer than a few seconds if there is much data.
    *

@@ -1,11 +1,12 @@
 /** The result of a dry run, and of `posthaste import inspect`: what importing the file would do. */
+import { isFields } from "#platform/audit/changed-fields.ts";
 import { describeColumns } from "./file-columns.ts";
 import type { ReadImport } from "./import-reader.ts";
 import type { ImportPreview } from "./preview-people.ts";
 
 /** The columns of a file that was read, while it still exists. */
-export function describeRead({ table, fields, optOuts }: ReadImport) {
-  return describeColumns(table, fields, { columns: table.columns, optOuts });
+export function describeRead({ table, fields, optOuts, choice }: ReadImport) {
+  return describeColumns(table, fields, { columns: table.columns, optOuts, choice });
 }
 
 /**
@@ -18,7 +19,7 @@ export function reportOf(
   described: Awaited<ReturnType<typeof describeRead>>,
   preview?: ImportPreview,
 ) {
-  const { plan, examples, optedOut, dates, table, mapping } = read;
+  const { plan, examples, optedOut, dates, table, choice } = read;
   const meanings = meaningsOf(read);
   const { rows, duplicates, invalid, written_in_part, encoding, delimiter } = plan;
   const { skipped_columns, opt_out_columns, warnings } = plan;
@@ -37,7 +38,7 @@ export function reportOf(
     date_order: dates.orderOfFile ?? null,
     has_header: table.hasHeader,
     header_line: table.hasHeader ? table.header.line : null,
-    mapping,
+    mapping: choice.mapping ?? null,
     columns: described.map((column) => ({ ...column, meaning: meanings.get(column.position - 1) ?? null })),
     skipped_columns,
     opt_out_columns,
@@ -47,6 +48,20 @@ export function reportOf(
 }
 
 export type ImportReport = ReturnType<typeof reportOf>;
+
+/** The stored result of an import without the rows and cells that it quotes, for callers who may not read people. */
+export function withoutQuotedValues(result: unknown): unknown {
+  if (!isFields(result)) return result;
+  const { examples: _, columns, ...shown } = result;
+  if (!Array.isArray(columns)) return shown;
+  return { ...shown, columns: columns.map(withoutSamples) };
+}
+
+function withoutSamples(column: unknown): unknown {
+  if (!isFields(column)) return column;
+  const { samples: _, ...shown } = column;
+  return shown;
+}
 
 /** What each column is read as, by its index, in the words of earlier versions: a column may have two meanings. */
 function meaningsOf({ table: { columns }, optOuts }: ReadImport): Map<number, string> {

@@ -5,11 +5,16 @@ import { startImportService } from "#test/support/imports.ts";
 const service = await startImportService();
 const { call, database, ended, importFile, newList } = service;
 
-async function dryRun(list: string, content: string, fields: Record<string, string> = {}) {
+async function dryRun(
+  list: string,
+  content: string,
+  fields: Record<string, string> = {},
+  query = "dry_run=true",
+) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("csvFile", new Blob([content]), "people.csv");
-  return call("POST", `/mailing-lists/${list}/subscribers/import-async?dry_run=true`, form);
+  return call("POST", `/mailing-lists/${list}/subscribers/import-async?${query}`, form);
 }
 
 /** All that an import could change. */
@@ -154,3 +159,18 @@ async function unreadable(): Promise<[string, FormData]> {
   form.append("csvFile", new Blob(["Name\nAnn\n"]), "people.csv");
   return [`/mailing-lists/${await newList()}/subscribers/import-async`, form];
 }
+
+it("dry_run without a value is a dry run", async () => {
+  const { status, body } = await dryRun(await newList(), "Email\na@bare.example\n", {}, "dry_run");
+  expect([status, body.data.dry_run]).toEqual([202, true]);
+});
+
+it("the report quotes no rows and cells to callers who may see the job but not people", async () => {
+  const job = await ended(await dryRun(await newList(), "Email,First\na@quote.example,Ann\nnobody,Bob\n"));
+  expect(JSON.stringify(job.result)).toMatch(/a@quote\.example.*Bob/s);
+  const key = await service.newKey(["jobs:read"]);
+  const { body } = await call("GET", `/jobs/${job.id}`, undefined, { key });
+  const { examples: _, columns, ...counts } = job.result;
+  const named = columns.map(({ samples: _samples, ...column }: { samples: unknown }) => column);
+  expect(body.data.result).toEqual({ ...counts, columns: named });
+});

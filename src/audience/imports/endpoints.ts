@@ -11,7 +11,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/input-date-format.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { flagField, type QueryField } from "#platform/http/request/query.ts";
+import { maybeField } from "#platform/http/request/query.ts";
 import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
@@ -106,8 +106,9 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
         "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
       needs,
       query: {
-        dry_run: dryRunField(
+        dry_run: maybeField(
           "Only report what the import would do: the job changes nothing, and its result is the report.",
+          true,
         ),
       },
       body: ImportForm,
@@ -148,15 +149,6 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
   ];
 }
 
-/** A flag that is false if absent, and true without a value; undefined if absent. */
-function dryRunField(description: string): QueryField<boolean | undefined> {
-  const flag = flagField(false, description, true);
-  return {
-    schema: flag.schema,
-    read: (text, name) => (text === undefined ? undefined : flag.read(text, name)),
-  };
-}
-
 /** @throws ApiError VALIDATION_ERROR if query and form contradict each other */
 function readDryRun(inQuery: boolean | undefined, inForm: boolean | undefined): boolean {
   if (inQuery !== undefined && inForm !== undefined && inQuery !== inForm) {
@@ -189,7 +181,7 @@ async function lookAtFile(
   const optOuts = await findOptOutColumns(file, header, columns, options, SURVEY_LIMIT);
   const unclear = unclearFileName(fileName, optOuts, options);
   if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
-  return describeFile(layout, fields, { columns, optOuts });
+  return describeFile(layout, fields, { columns, optOuts, choice: options });
 }
 
 /** Undefined for a refusal that the job repeats. */

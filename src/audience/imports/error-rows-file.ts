@@ -1,6 +1,7 @@
 /**
  * The file with the rows of an import that have errors, as they were uploaded: to be corrected and uploaded again, with the
  * same mapping. It is UTF-8 with commas, has a header if the upload has one, and the reasons in one more column at its end.
+ * The cells that a row has too many follow its reasons, so that these are under their header.
  */
 import { csvLine } from "#platform/csv/write.ts";
 import { REASONS } from "./mapping/column-mapping.ts";
@@ -33,9 +34,9 @@ export class ErrorRowsFile {
     this.#rows++;
     if (this.#rows > MOST_ROWS) return;
     const reasons = faults.map(({ column, reason }) => `${column}: ${reason}`).join("; ");
-    const own = cells.length > this.#columns ? cells : cells.slice(0, this.#width);
-    const blanks = Array.from({ length: Math.max(0, this.#width - own.length) }, () => "");
-    this.#add([...own, ...blanks, reasons.slice(0, LONGEST_REASONS).toWellFormed()]);
+    const own = Array.from({ length: this.#width }, (_, place) => cells[place] ?? "");
+    const surplus = cells.slice(this.#columns);
+    this.#add([...own, reasons.slice(0, LONGEST_REASONS).toWellFormed(), ...surplus]);
   }
 
   /** A row may be longer than what a line file takes at once. */

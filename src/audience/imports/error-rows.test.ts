@@ -52,13 +52,32 @@ test("a file that is uploaded again gets new reasons in place of the old ones, a
   ]);
 });
 
-test("rows with too many and too few cells keep all of their cells", async () => {
+test("rows with too many and too few cells keep all of their cells, and the reason is under its header", async () => {
   const list = await newList();
-  const rows = await rowsOf(await importFile(list, "Email,First,Last\na@x.example,Ann,Lee,Jr\nnobody\n"));
-  expect(rows.split("\r\n").slice(1, 3)).toEqual([
-    expect.stringMatching(/^a@x.example,Ann,Lee,Jr,"?Email: is one value more/),
-    expect.stringMatching(/^nobody,,,"Email: /),
-  ]);
+  const file = "Email,First,Last\na@x.example,Ann,Lee,Jr,,III\nnobody\n";
+  const rows = await rowsOf(await importFile(list, file));
+  const expected = [
+    "Email,First,Last,Import error",
+    expect.stringMatching(/^a@x.example,Ann,Lee,"Email: is one value more[^"]*",Jr,,III$/),
+    expect.stringMatching(/^nobody,,,"Email: [^"]*"$/),
+    "",
+  ];
+  expect(rows.split("\r\n")).toEqual(expected);
+  // Uploaded again as it is, the file has each reason once, and still all cells.
+  expect((await rowsOf(await importFile(list, rows))).split("\r\n")).toEqual(expected);
+});
+
+test("who opted out by a shifted cell is opted out by the returned row as well", async () => {
+  const [list, other] = [await newList(), await newList()];
+  const file = "Email,First,Status\na@shift.example,Lee,Ann,unsubscribed\n";
+  const fields = { mapping: mapping("email", "first_name", "status") };
+  const rows = await rowsOf(await importFile(list, file, fields));
+  expect(rows).toMatch(/\r\na@shift.example,Lee,Ann,"Email: [^"]*",unsubscribed\r\n$/);
+  await importFile(other, rows, fields);
+  for (const one of [list, other]) {
+    const { body } = await call("GET", `/mailing-lists/${one}/subscribers`);
+    expect(body.data.subscribers).toMatchObject([{ email: "a@shift.example", status: "unsubscribed" }]);
+  }
 });
 
 test("a very long row, with characters of two halves, comes back whole", async () => {

@@ -6,8 +6,13 @@ import { nullable } from "#platform/shapes.ts";
 import { shownValue } from "./errors-file.ts";
 import { columnAt, type FoundColumns, findColumns, MOST_SKIPPED } from "./mapping/column-mapping.ts";
 import { CUSTOM_PREFIX, plainTargets, stateTargets } from "./mapping/mapping.ts";
-import type { Layout } from "./open-import-file.ts";
-import { findOptOutColumns, type OptOutColumn } from "./opt-outs/find-columns.ts";
+import type { Layout, LayoutChoice } from "./open-import-file.ts";
+import {
+  findOptOutColumns,
+  namesOptOutColumns,
+  type OptOutChoice,
+  type OptOutColumn,
+} from "./opt-outs/find-columns.ts";
 import type { LookLimit } from "./opt-outs/survey-cells.ts";
 
 const MOST_SAMPLES = 3;
@@ -55,10 +60,15 @@ export const ImportFile = Type.Object(
   { $id: "ImportFile" },
 );
 
-/** The meaning that columns were given. */
-export interface GivenMeaning {
+interface Meaning {
   readonly columns: FoundColumns;
   readonly optOuts: readonly OptOutColumn[];
+}
+
+/** The meaning that columns were given. */
+export interface GivenMeaning extends Meaning {
+  /** What the sender decided about them; without a decision, they have the meaning that the file suggests. */
+  readonly choice: LayoutChoice & OptOutChoice;
 }
 
 /**
@@ -90,12 +100,13 @@ export async function describeColumns(
 ): Promise<Static<typeof FileColumn>[]> {
   const { cells } = layout.header;
   const named = given && fieldsOf(given);
-  const suggested = fieldsOf(await suggest(layout, fields));
+  const isSuggested = given !== undefined && !given.choice.mapping && !namesOptOutColumns(given.choice);
+  const suggested = isSuggested ? named : fieldsOf(await suggest(layout, fields));
   return cells.slice(0, MOST_SKIPPED).map((_, place) => ({
     position: place + 1,
     column: columnAt(cells, place).header,
     field: named?.get(place) ?? null,
-    suggested_field: suggested.get(place) ?? null,
+    suggested_field: suggested?.get(place) ?? null,
     samples: samplesOf(layout, place),
   }));
 }
@@ -103,7 +114,7 @@ export async function describeColumns(
 /** How much of the file is read for a suggestion. */
 export const SURVEY_LIMIT: LookLimit = { rows: 5_000, cells: 50_000 };
 
-async function suggest(layout: Layout, fields: readonly CustomField[]): Promise<GivenMeaning> {
+async function suggest(layout: Layout, fields: readonly CustomField[]): Promise<Meaning> {
   const { file, header, beginning } = layout;
   const rows = beginning.map(({ cells }) => cells);
   const columns = findColumns(header.cells, fields, rows);
@@ -120,7 +131,7 @@ async function suggest(layout: Layout, fields: readonly CustomField[]): Promise<
 }
 
 /** The fields of columns by their indexes, in the words of a mapping. */
-function fieldsOf({ columns, optOuts }: GivenMeaning): Map<number, string> {
+function fieldsOf({ columns, optOuts }: Meaning): Map<number, string> {
   const states = Object.entries(stateTargets);
   const fields = new Map<number, string>();
   for (const { place, meaning } of optOuts) {

@@ -20,7 +20,6 @@ import { ErrorRowsFile } from "./error-rows-file.ts";
 import { ErrorsFile } from "./errors-file.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import { type Column, MOST_SKIPPED } from "./mapping/column-mapping.ts";
-import type { ImportMapping } from "./mapping/mapping.ts";
 import { type LayoutChoice, openTable, type Table } from "./open-import-file.ts";
 import {
   doubtWarning,
@@ -76,8 +75,8 @@ export interface ReadImport {
   readonly table: Table;
   /** The custom fields in force. */
   readonly fields: readonly CustomField[];
-  /** The mapping that the sender gave. */
-  readonly mapping: ImportMapping | null;
+  /** What the sender decided. */
+  readonly choice: ReadOptions;
   readonly optOuts: readonly OptOutColumn[];
   readonly dates: DateColumns;
   readonly examples: Examples;
@@ -116,7 +115,7 @@ export async function readImport(
     await reading.take(batch);
   }
   const ended = await reading.end(options, now, optOuts, overruled);
-  return { ...ended, table, fields, mapping: options.mapping ?? null, optOuts, dates };
+  return { ...ended, table, fields, choice: options, optOuts, dates };
 }
 
 /** The state of reading one file. */

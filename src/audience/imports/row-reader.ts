@@ -11,7 +11,7 @@ import { headerTextFault } from "#mail/address.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN } from "#platform/csv/read.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import type { Column, Columns } from "./mapping/column-mapping.ts";
+import { type Column, type Columns, REASONS } from "./mapping/column-mapping.ts";
 import type { OptOutColumn } from "./opt-outs/find-columns.ts";
 import { rank, readOptOut } from "./opt-outs/read-cell.ts";
 
@@ -85,6 +85,8 @@ export class RowReader {
     readonly name: string;
     readonly read: (value: unknown) => ParsedValue;
   }[];
+  /** The reasons of an earlier import, if the file has them: cells that a row has too many follow them. */
+  readonly #reasonsPlace: number;
   readonly #needed: ReadonlySet<string>;
   /** Required fields without a column. */
   readonly #absent: readonly string[];
@@ -96,6 +98,7 @@ export class RowReader {
   constructor(rules: RowRules) {
     const { columns, fields, datesOf } = rules;
     this.#rules = rules;
+    this.#reasonsPlace = columns.headers.at(-1) === REASONS ? columns.width - 1 : Number.POSITIVE_INFINITY;
     this.#custom = columns.custom.map(({ field, ...column }) => ({
       column,
       key: JSON.stringify(field.field_name),
@@ -180,10 +183,9 @@ export class RowReader {
       const word = cellOf(cells, column);
       let said = word === "" ? "nothing" : readOptOut(column.meaning, word);
       if (said === "unknown" && surplus > 0) {
-        said = readOptOut(
-          column.meaning,
-          cellOf(cells, { place: column.place + surplus, header: column.header }),
-        );
+        const further = column.place + surplus;
+        const place = further < this.#reasonsPlace ? further : further + 1;
+        said = readOptOut(column.meaning, cellOf(cells, { place, header: column.header }));
         if (said === "unknown") continue;
       }
       if (said === "unknown") {

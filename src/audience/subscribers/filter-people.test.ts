@@ -175,6 +175,25 @@ test.each([
   expect([status, body.code, body.details?.[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
 });
 
+test("a field that no list defines and no person has a value of is refused, and what has the names is said", async () => {
+  const { status, body } = await call("GET", "/subscribers?field=agee&field_value=3");
+  expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "field"]);
+  expect(body.error).toBe(
+    'field is no custom field: no list defines "agee", and no person has a value of it. Did you mean age? GET /mailing-lists/{id}/custom-fields and GET /custom-fields/global have the names',
+  );
+  const filter = { field: "agee", field_value: "3" };
+  const action = await call("POST", "/subscribers/bulk", {
+    action: "remove_from_list",
+    mailing_list_id: list,
+    filter,
+  });
+  expect([action.status, action.body.details[0].field]).toEqual([400, "filter.field"]);
+  // Defined on a list, though no person has a value; and stored for a person, though no list defines it.
+  const { emails } = await page("field=vip&field_value=no-such-value");
+  expect(emails).toEqual([]);
+  expect((await page("field=city&field_value=Oslo")).emails).toEqual([]);
+});
+
 test("a cursor of another order or filter is refused", async () => {
   const { pagination } = await page("sort=email&limit=7");
   for (const query of ["sort=-email", "sort=email&never_opened=true", "status=active"]) {

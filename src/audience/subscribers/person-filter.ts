@@ -4,9 +4,11 @@
  */
 
 import { readBoolean } from "#audience/custom-fields/field-types.ts";
-import { listTypesOf } from "#audience/custom-fields/store.ts";
+import { findUnknownNames } from "#audience/custom-fields/find-unknown-names.ts";
+import { listFieldNames, listTypesOf } from "#audience/custom-fields/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
+import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { flagField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -30,7 +32,8 @@ export const criteriaWords = {
   never_opened: "Only those who never opened or clicked a message.",
   clicked_since: "Only those who clicked a link at or after this time.",
   never_clicked: "Only those who never clicked a link.",
-  field: "Name of a custom field; needs field_value.",
+  field:
+    "Name of a custom field, which a list or all lists have, or of which a person has a value; needs field_value. Other names are refused.",
   field_value:
     "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices.",
 } as const satisfies Record<keyof PersonCriteria, string>;
@@ -63,7 +66,7 @@ export interface PersonFilter {
 
 /**
  * @param path of the object that has the criteria in a body, such as `filter.`; empty for a query
- * @throws ApiError VALIDATION_ERROR for criteria that contradict each other
+ * @throws ApiError VALIDATION_ERROR for criteria that contradict each other, and for a field that nothing in the workspace has
  */
 export async function readPersonFilter(
   db: Queryable,
@@ -90,6 +93,7 @@ export async function readPersonFilter(
       message: `${missing} is required: field and field_value belong together`,
     });
   }
+  if (field !== undefined) await requireKnownField(db, workspaceId, field, `${path}field`);
   return {
     joinedFrom: joined_from ?? null,
     joinedTo: joined_to ?? null,
@@ -102,6 +106,22 @@ export async function readPersonFilter(
         ? null
         : await partsOf(db, workspaceId, field, field_value),
   };
+}
+
+/** @throws ApiError VALIDATION_ERROR for a name that is probably misspelled, and would match no one */
+async function requireKnownField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  name: string,
+  parameter: string,
+): Promise<void> {
+  if ((await findUnknownNames(db, workspaceId, [name])).length === 0) return;
+  const meant = new KnownNames(await listFieldNames(db, workspaceId)).nearestTo(name);
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  throw invalid({
+    field: parameter,
+    message: `${parameter} is no custom field: no list defines "${name}", and no person has a value of it.${hint} GET /mailing-lists/{id}/custom-fields and GET /custom-fields/global have the names`,
+  });
 }
 
 function contradiction(field: string, other: string) {

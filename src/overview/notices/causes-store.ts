@@ -82,26 +82,36 @@ export function listBrokenDomains(
   workspaceIds: readonly WorkspaceId[],
   most: number,
 ): Promise<BrokenDomain[]> {
-  const ofDomain = sql`d.workspace_id = w.workspace_id and (key <> 'return_path' or d.custom_return_path)`;
-  const rows = sql`
-    select id, name, min(since) as since,
-      jsonb_object_agg(key, jsonb_build_object('since', since, 'is_lost', is_lost)) as checks
-    from (
-      select d.id, d.domain as name, key, (value #>> '{}')::timestamptz as since, true as is_lost
-      from sending_domains d cross join jsonb_each(d.lost_checks)
-      where ${ofDomain} and d.lost_checks <> '{}'
+  // jsonb_object_keys in a select list takes less than half the time of jsonb_each in a join.
+  const domainsBy = (checks: Sql) => sql`(
+        select id, domain, custom_return_path, lost_checks, failed_checks, jsonb_object_keys(${checks}) as key
+        from sending_domains where workspace_id = w.workspace_id and ${checks} <> '{}') d`;
+  const isOwn = sql`(key <> 'return_path' or d.custom_return_path)`;
+  const checks = sql`
+      select d.id, d.domain as name, key, (d.lost_checks ->> key)::timestamptz as since, true as is_lost
+      from ${domainsBy(sql`lost_checks`)}
+      where ${isOwn}
       union all
-      select d.id, d.domain, key, (value ->> 'since')::timestamptz, false
-      from sending_domains d cross join jsonb_each(d.failed_checks)
-      where ${ofDomain} and d.failed_checks <> '{}' and not d.lost_checks ? key
+      select d.id, d.domain, key, (d.failed_checks -> key ->> 'since')::timestamptz, false
+      from ${domainsBy(sql`failed_checks`)}
+      where ${isOwn} and not d.lost_checks ? key
       union all
       select d.id, d.domain, 'dkim', k.since, false
       from (
         select domain, max((failed_checks ->> 'since')::timestamptz) as since from dkim_keys
         where workspace_id = w.workspace_id and verified_at is not null
         group by domain having bool_and(failed_checks is not null)) k
-      join sending_domains d on d.workspace_id = w.workspace_id and d.domain = k.domain and d.dkim_verified) checks
-    group by id, name`;
+      join sending_domains d on d.workspace_id = w.workspace_id and d.domain = k.domain and d.dkim_verified`;
+  // Only the checks of the domains that are listed become objects.
+  const rows = sql`
+    with checks as materialized (${checks}
+    ), newest as (
+      select id, name, min(since) as since from checks group by id, name order by since desc, id desc limit ${most}
+    )
+    select n.id, n.name, n.since,
+      jsonb_object_agg(c.key, jsonb_build_object('since', c.since, 'is_lost', c.is_lost)) as checks
+    from newest n join checks c on c.id = n.id
+    group by n.id, n.name, n.since`;
   return db.rows(each(workspaceIds, rows, most), "notices broken domains");
 }
 
@@ -147,19 +157,26 @@ export interface FailedJob extends Cause {
   readonly error: string | null;
 }
 
-/** @param visible permissions of the jobs that are listed; null for all jobs */
+/**
+ * At most `most` of each permission, so that a caller who may see only some of them gets as many as one who sees all.
+ * @param permissions of the jobs that are listed, each once
+ */
 export function listFailedJobs(
   db: Queryable,
   workspaceIds: readonly WorkspaceId[],
   most: number,
-  visible: readonly string[] | null,
+  permissions: readonly string[],
 ): Promise<FailedJob[]> {
-  const permissions = visible && [...visible];
-  const rows = sql`
-    select j.id, j.type as name, j.completed_at as since, j.permission, j.error from jobs j
-    where j.workspace_id = w.workspace_id and j.status = 'failed' and j.completed_at is not null
-      and (${permissions}::text[] is null or j.permission = any (${permissions}::text[]))`;
-  return db.rows(each(workspaceIds, rows, most), "notices failed jobs");
+  return db.rows(
+    sql`
+    select w.workspace_id, j.* from unnest(${[...workspaceIds]}::uuid[]) as w (workspace_id)
+    cross join unnest(${[...permissions]}::text[]) as p (permission)
+    cross join lateral (
+      select id, type as name, completed_at as since, permission, error from jobs
+      where workspace_id = w.workspace_id and permission = p.permission and status = 'failed' and completed_at is not null
+      order by completed_at desc, id desc limit ${most}) j`,
+    "notices failed jobs",
+  );
 }
 
 export interface ComplainedAbout {

@@ -7,10 +7,9 @@ import { notFound } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
-import type { Plans } from "#workspace/billing/plans.ts";
 import { insertDismissal, removeDismissal } from "./dismissals-store.ts";
 import { type Notice, NoticeShape, noticeKinds, notices } from "./notice.ts";
-import { MOST_OF_SOURCE, readNotices } from "./read-notices.ts";
+import { MOST_OF_SOURCE, type NoticeDeps, noticesSeenBy, readNotices } from "./read-notices.ts";
 
 const Notices = Type.Object(
   {
@@ -22,19 +21,19 @@ const Notices = Type.Object(
   { $id: "Notices" },
 );
 
-interface Dependencies {
+interface Dependencies extends NoticeDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly plans: Plans;
 }
 
-export function noticeEndpoints({ db, clock, plans }: Dependencies): Endpoint[] {
+export function noticeEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, clock } = deps;
   const writes = need(notices, "write");
 
   async function read({ workspaceId, permissions }: Caller): Promise<Static<typeof Notices>> {
-    const found = await readNotices({ db, plans }, [workspaceId], clock.now(), permissions);
-    const { notices: guarded = [], incomplete = [] } = found.get(workspaceId) ?? {};
-    return { notices: guarded.map(({ notice }) => notice), incomplete: [...incomplete] };
+    const found = await readNotices(deps, [workspaceId], clock.now(), permissions);
+    const seen = noticesSeenBy(permissions, found.get(workspaceId) ?? []);
+    return { notices: seen.notices.map(({ notice }) => notice), incomplete: [...seen.incomplete] };
   }
 
   /** @throws ApiError NOT_FOUND when there is no such notice now, or the caller may not see it */

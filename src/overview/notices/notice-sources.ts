@@ -21,11 +21,11 @@ export interface Look {
   readonly db: Queryable;
   readonly plans: Plans;
   readonly workspaceIds: readonly WorkspaceId[];
-  /** The most notices of this source for each workspace. */
+  /** The most notices of this source for each workspace; of failed jobs, for each of their permissions as well. */
   readonly most: number;
   readonly now: Date;
-  /** Permissions of the jobs that are looked at; null for all jobs. */
-  readonly jobPermissions: readonly string[] | null;
+  /** Permissions of the jobs that are looked at, each once. */
+  readonly jobPermissions: readonly string[];
 }
 
 export interface NoticeSource {

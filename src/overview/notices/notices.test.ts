@@ -142,6 +142,28 @@ describe("notices", () => {
     expect(await own.list()).toEqual([]);
   });
 
+  test("of many broken domains the newest are shown, each with all its checks", async () => {
+    const own = await scene();
+    const ids = Array.from({ length: 60 }, () => newId());
+    const failed = (hours: number) => {
+      const since = new Date(clock.now().getTime() - hours * HOUR_MS).toISOString();
+      return { ownership: { count: 1, since: clock.now().toISOString() }, spf: { count: 1, since } };
+    };
+    for (const [hours, id] of ids.entries()) {
+      await db.run(sql`
+        insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, failed_checks)
+        values (${own.workspaceId}, ${id}, ${`${id}.test`}, ${id}, ${id}, ${JSON.stringify(failed(hours))})`);
+    }
+    const { body } = await own.call("GET", "/notices");
+    const listed: Notice[] = body.data.notices;
+    expect(listed.map(({ resource }) => resource.id)).toEqual(ids.slice(0, 50));
+    expect(body.data.incomplete).toEqual(["domain_dns_broken"]);
+    expect(listed[49]).toMatchObject({
+      since: failed(49).spf.since,
+      message: expect.stringContaining("The records for the proof of ownership, SPF are missing or wrong"),
+    });
+  });
+
   test("more than 0.1 % complaints in 30 days are one, since the day on which the rate was passed", async () => {
     const reported = await reportScene(service);
     const days = (count: number) => new Date(clock.now().getTime() - count * DAY_MS);
@@ -316,11 +338,14 @@ describe("notices", () => {
     clock.advance(HOUR_MS);
     await db.run(sql`
       insert into jobs (workspace_id, id, type, status, permission, completed_at, expires_at)
-      select ${own.workspaceId}, gen_random_uuid(), 'export_report', 'failed', 'reports:read', ${clock.now()}, ${clock.now()}
+      select ${own.workspaceId}, gen_random_uuid(), 'bulk_validation', 'failed', 'validations:read', ${clock.now()}, ${clock.now()}
       from generate_series(1, 60)`);
     const { body } = await (await callerWith(["subscribers:read"]))("GET", "/notices");
     expect(only(body.data.notices)).toMatchObject({ resource: { id } });
     expect(body.data.incomplete).toEqual([]);
+    const all = (await own.call("GET", "/notices")).body.data;
+    expect([all.notices.length, all.incomplete]).toEqual([50, ["job_failed"]]);
+    expect(all.notices.map((one: Notice) => one.resource.id)).not.toContain(id);
   });
 
   test("are only those about what the caller may read", async () => {

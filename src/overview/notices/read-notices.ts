@@ -18,83 +18,91 @@ import { noticeSources } from "./notice-sources.ts";
 /** The most notices of a source, such as webhooks, for each workspace. */
 export const MOST_OF_SOURCE = 50;
 
+interface NamedNotice extends FoundNotice {
+  /** Names the workspace as well (noticeId). */
+  readonly id: string;
+}
+
 /** A notice with the permission that callers need to see it. */
 export interface GuardedNotice {
   readonly permission: string;
   readonly notice: Notice;
 }
 
-export interface WorkspaceNotices {
-  /** The worst and newest first. */
-  readonly notices: readonly GuardedNotice[];
+/** What decides whether a caller sees a notice, and whether it is among the newest. */
+export interface RankedNotice {
+  readonly permission: string;
+  readonly notice: Pick<Notice, "id" | "kind" | "since">;
+}
+
+export interface SeenNotices<One extends RankedNotice> {
+  /** In the order in which they were given. */
+  readonly notices: readonly One[];
   /** Kinds that have more notices than these. */
   readonly incomplete: readonly NoticeKind[];
 }
 
-interface NamedNotice extends FoundNotice {
-  /** Names the workspace as well (noticeId). */
-  readonly id: string;
-}
-
-interface Dependencies {
+export interface NoticeDeps {
   readonly db: Queryable;
   readonly plans: Plans;
+  /** The read permissions of the nouns that have jobs, each once. */
+  readonly jobPermissions: readonly string[];
 }
 
-/** The notices of a source that a caller with these permissions may see, or has for some resources. */
-function maySee(
-  permission: string | null,
-  kinds: readonly NoticeKind[],
+const sourceByKind = new Map(noticeSources.flatMap((source) => source.kinds.map((kind) => [kind, source])));
+
+/**
+ * The notices that a caller with these permissions sees: of each source the newest, at most MOST_OF_SOURCE.
+ * @param all as readNotices reads them, dismissed ones included
+ */
+export function noticesSeenBy<One extends RankedNotice>(
   permissions: readonly string[],
-): boolean {
-  if (!kinds.includes("job_failed")) {
-    return permission !== null && missingPermissions(permissions, [permission]).length === 0;
-  }
+  all: readonly One[],
+): SeenNotices<One> {
   const visible = visibleJobs(permissions);
-  return visible === null || (permission === null ? visible.length > 0 : visible.includes(permission));
-}
-
-/** Whether a caller with these permissions may see a notice. */
-export function maySeeNotice(
-  { permission, notice: { kind } }: { readonly permission: string; readonly notice: Pick<Notice, "kind"> },
-  permissions: readonly string[],
-): boolean {
-  return maySee(permission, [kind], permissions);
+  const seesJobs = (permission: string) => visible === null || visible.includes(permission);
+  const sees = (permission: string) => missingPermissions(permissions, [permission]).length === 0;
+  const seen = all.filter(({ permission, notice: { kind } }) =>
+    kind === "job_failed" ? seesJobs(permission) : sees(permission),
+  );
+  const left = new Set<One>();
+  const incomplete: NoticeKind[] = [];
+  for (const [source, ofSource] of Map.groupBy(seen, ({ notice }) => sourceByKind.get(notice.kind))) {
+    if (ofSource.length <= MOST_OF_SOURCE) continue;
+    incomplete.push(...(source?.kinds ?? []));
+    for (const one of ofSource.toSorted(byAge).slice(MOST_OF_SOURCE)) left.add(one);
+  }
+  return { notices: left.size === 0 ? seen : seen.filter((one) => !left.has(one)), incomplete };
 }
 
 /**
- * The notices of each workspace, dismissed ones included. One statement for each source, whatever the number of workspaces.
- * @param permissions of the caller: sources that it may not see are not read, and have no notices; undefined for all
+ * The notices of each workspace, dismissed ones included, the worst and newest first: for any caller enough to find out by
+ * noticesSeenBy which it sees. One statement for each source, whatever the number of workspaces.
+ * @param permissions of the only caller: sources that it may not see are not read; undefined for several callers
  */
 export async function readNotices(
-  { db, plans }: Dependencies,
+  { db, plans, jobPermissions: all }: NoticeDeps,
   workspaceIds: readonly WorkspaceId[],
   now: Date,
   permissions?: readonly string[],
-): Promise<ReadonlyMap<WorkspaceId, WorkspaceNotices>> {
-  const jobPermissions = permissions === undefined ? null : visibleJobs(permissions);
+): Promise<ReadonlyMap<WorkspaceId, readonly GuardedNotice[]>> {
+  const visible = permissions === undefined ? null : visibleJobs(permissions);
+  const jobPermissions = visible === null ? all : all.filter((one) => visible.includes(one));
+  // One more than are shown, to know whether there are more.
   const look = { db, plans, workspaceIds, most: MOST_OF_SOURCE + 1, now, jobPermissions };
-  const found = new Map<WorkspaceId, { notices: NamedNotice[]; incomplete: NoticeKind[] }>(
-    workspaceIds.map((id) => [id, { notices: [], incomplete: [] }]),
-  );
+  const found: NamedNotice[] = [];
   for (const source of noticeSources) {
-    const { kinds, permission } = source;
-    if (permissions !== undefined && !maySee(permission, kinds, permissions)) continue;
-    for (const [workspaceId, ofSource] of Map.groupBy(await source.find(look), (one) => one.workspaceId)) {
-      const known = found.get(workspaceId);
-      const named = ofSource.slice(0, MOST_OF_SOURCE).map((one) => ({ ...one, id: noticeId(one) }));
-      known?.notices.push(...named);
-      if (ofSource.length > MOST_OF_SOURCE) known?.incomplete.push(...kinds);
-    }
+    const needed = source.permission === null ? [] : [source.permission];
+    if (permissions !== undefined && missingPermissions(permissions, needed).length > 0) continue;
+    found.push(...(await source.find(look)).map((one) => ({ ...one, id: noticeId(one) })));
   }
-  const all = [...found.values()].flatMap(({ notices }) => notices);
-  const rows = all.length === 0 ? [] : await listDismissals(db, all);
+  const rows = found.length === 0 ? [] : await listDismissals(db, found);
   const dismissals = new Map(rows.map((row) => [row.notice_id, row]));
+  const byWorkspace = Map.groupBy(found, ({ workspaceId }) => workspaceId);
   return new Map(
-    [...found].map(([workspaceId, { notices, incomplete }]) => {
-      const guarded = notices.map((one) => guardedNotice(one, dismissals.get(one.id))).toSorted(byUrgency);
-      const seen = guarded.filter((one) => permissions === undefined || maySeeNotice(one, permissions));
-      return [workspaceId, { notices: seen, incomplete }];
+    workspaceIds.map((id) => {
+      const ofWorkspace = byWorkspace.get(id) ?? [];
+      return [id, ofWorkspace.map((one) => guardedNotice(one, dismissals.get(one.id))).toSorted(byUrgency)];
     }),
   );
 }
@@ -111,9 +119,14 @@ function guardedNotice(found: NamedNotice, dismissal: Dismissal | undefined): Gu
   };
 }
 
-function byUrgency({ notice: a }: GuardedNotice, { notice: b }: GuardedNotice): number {
+function byUrgency(one: GuardedNotice, other: GuardedNotice): number {
+  const rank = ({ notice: { severity } }: GuardedNotice) => noticeSeverities.indexOf(severity);
+  return rank(one) - rank(other) || byAge(one, other);
+}
+
+/** The newest first. */
+export function byAge({ notice: a }: RankedNotice, { notice: b }: RankedNotice): number {
   return (
-    noticeSeverities.indexOf(a.severity) - noticeSeverities.indexOf(b.severity) ||
     (b.since?.getTime() ?? 0) - (a.since?.getTime() ?? 0) ||
     noticeKinds.indexOf(a.kind) - noticeKinds.indexOf(b.kind) ||
     a.id.localeCompare(b.id)

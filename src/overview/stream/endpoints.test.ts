@@ -184,6 +184,34 @@ test("notices are counted by severity, for each caller only those that it may se
   expect(none.events).toHaveLength(1);
 });
 
+test("failed jobs are counted as GET /notices lists them, however many others the caller may not see", async () => {
+  const other = await service.newWorkspace();
+  const fail = (permission: string, jobs: number, time: string) =>
+    database.run(sql`
+      insert into jobs (workspace_id, id, type, status, permission, completed_at, expires_at)
+      select ${other.workspaceId}, gen_random_uuid(), 'any', 'failed', ${permission}, ${time}, now()
+      from generate_series(1, ${jobs}::int)`);
+  await fail("subscribers:read", 2, "2026-01-01");
+  await fail("validations:read", 60, "2026-01-02");
+  const person = await service.newPerson(["subscribers:read"], { workspaceId: other.workspaceId });
+  const { "X-Workspace": workspace = "", ...headers } = person.headers;
+  const few = await EventReader.open(`${service.url}/api/v1/events?topics=notices&workspace=${workspace}`, {
+    headers,
+  });
+  readers.push(few);
+  const all = await open("topics=notices", { key: other.key });
+  const [ofFew, ofAll] = [await few.next("notices"), await all.next("notices")];
+  const listed = (await person.call("GET", "/notices")).body.data.notices;
+  expect(listed).toHaveLength(2);
+  const { id } = listed[0];
+  expect(ofFew.data.state).toEqual({ total: 2, critical: 0, warning: 2, info: 0, newest_id: id });
+  expect(ofAll.data.state).toMatchObject({ total: 50, warning: 50 });
+  // A dismissed one stays among the newest fifty, as in the list.
+  await call("POST", `/notices/${ofAll.data.state.newest_id}/dismiss`, undefined, { key: other.key });
+  const fewer = await all.next("notices", ({ state }) => state.total < 50, 8_000);
+  expect(fewer.data.state.total).toBe(49);
+});
+
 test("a deleted campaign has no state any more", async () => {
   const id = await campaignInList();
   const stream = await open(`topics=campaign:${id}`);

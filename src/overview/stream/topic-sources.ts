@@ -5,9 +5,15 @@ import { listDomainStandings } from "#identity/sending-domains/store.ts";
 import { listCountsSince } from "#messages/counters/by-time-store.ts";
 import { storedStatuses } from "#messages/message/status.ts";
 import type { Notice, NoticeSeverity } from "#overview/notices/notice.ts";
-import { type GuardedNotice, maySeeNotice, readNotices } from "#overview/notices/read-notices.ts";
+import {
+  byAge,
+  type GuardedNotice,
+  type NoticeDeps,
+  noticesSeenBy,
+  type RankedNotice,
+  readNotices,
+} from "#overview/notices/read-notices.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Queryable } from "#platform/database/pool.ts";
 import { startOfDay } from "#platform/http/request/day-parameters.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { jobIdentityFields } from "#platform/jobs/job-identity.ts";
@@ -17,7 +23,6 @@ import { listWatchedJobs, WATCHED_MINUTES, type WatchedJob } from "#platform/job
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { CampaignLive, liveProgress } from "#sending/campaigns/progress/describe-progress.ts";
 import { listProgress } from "#sending/campaigns/progress/store.ts";
-import type { Plans } from "#workspace/billing/plans.ts";
 import type { TopicKind } from "./topics.ts";
 
 /** What a topic is about, in one workspace. */
@@ -142,13 +147,12 @@ export const eventShapes = Object.fromEntries(
   ]),
 );
 
-interface Dependencies {
-  readonly db: Queryable;
+interface Dependencies extends NoticeDeps {
   readonly clock: Clock;
-  readonly plans: Plans;
 }
 
-export function topicSources({ db, clock, plans }: Dependencies): Readonly<Record<TopicKind, TopicSource>> {
+export function topicSources(deps: Dependencies): Readonly<Record<TopicKind, TopicSource>> {
+  const { db, clock } = deps;
   return {
     campaign: {
       everyMs: TICK_MS,
@@ -215,19 +219,15 @@ export function topicSources({ db, clock, plans }: Dependencies): Readonly<Recor
     notices: {
       everyMs: NOTICES_MS,
       async read(subjects) {
-        const found = await readNotices({ db, plans }, workspacesOf(subjects), clock.now());
-        return subjects.map(
-          ({ workspaceId }) => found.get(workspaceId)?.notices.flatMap(countedNotice) ?? [],
-        );
+        const found = await readNotices(deps, workspacesOf(subjects), clock.now());
+        return subjects.map(({ workspaceId }) => found.get(workspaceId)?.map(countedNotice) ?? []);
       },
       show(state, permissions) {
-        const seen = (state as CountedNotice[]).filter((one) => maySeeNotice(one, permissions));
+        const { notices } = noticesSeenBy(permissions, state as CountedNotice[]);
+        const seen = notices.filter(({ notice }) => notice.dismissed_at === null);
         const count = (severity: NoticeSeverity) =>
           seen.filter(({ notice }) => notice.severity === severity).length;
-        const newest = seen.reduce<CountedNotice | undefined>(
-          (last, one) => (last === undefined || one.notice.since > last.notice.since ? one : last),
-          undefined,
-        );
+        const [newest] = seen.toSorted(byAge);
         return {
           total: seen.length,
           critical: count("critical"),
@@ -241,16 +241,13 @@ export function topicSources({ db, clock, plans }: Dependencies): Readonly<Recor
 }
 
 /** What the topic needs of a notice, to count it for each caller. */
-interface CountedNotice {
-  readonly permission: string;
-  readonly notice: Pick<Notice, "id" | "kind" | "severity"> & { readonly since: number };
+interface CountedNotice extends RankedNotice {
+  readonly notice: Pick<Notice, "id" | "kind" | "severity" | "since" | "dismissed_at">;
 }
 
-function countedNotice({ permission, notice }: GuardedNotice): CountedNotice[] {
+function countedNotice({ permission, notice }: GuardedNotice): CountedNotice {
   const { id, kind, severity, since, dismissed_at } = notice;
-  return dismissed_at === null
-    ? [{ permission, notice: { id, kind, severity, since: since?.getTime() ?? 0 } }]
-    : [];
+  return { permission, notice: { id, kind, severity, since, dismissed_at } };
 }
 
 const workspacesOf = (subjects: readonly Subject[]) => subjects.map(({ workspaceId }) => workspaceId);

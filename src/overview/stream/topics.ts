@@ -32,11 +32,11 @@ const resourceOf: Readonly<Record<Exclude<TopicKind, "jobs" | "notices">, Resour
 
 /** Which topics a caller may watch. */
 export class TopicRights {
-  /** The read permissions of the nouns that have jobs. */
   readonly #jobPermissions: readonly string[];
 
-  constructor(jobResources: readonly Resource[]) {
-    this.#jobPermissions = jobResources.map((resource) => permissionOf(need(resource, "read")));
+  /** @param jobPermissions the read permissions of the nouns that have jobs */
+  constructor(jobPermissions: readonly string[]) {
+    this.#jobPermissions = jobPermissions;
   }
 
   /** The permission that is missing for the topic among these; undefined if they allow it. */

@@ -10,22 +10,15 @@ import {
 } from "#platform/audit/audit-event.ts";
 import { changedFields, displayNameOf, idIn, isFields } from "#platform/audit/changed-fields.ts";
 import { PendingEvent } from "#platform/audit/pending-event.ts";
-import { ExpiringMap } from "#platform/cache.ts";
+import { RefusalLimit } from "#platform/audit/refusal-limit.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
-import { MINUTE_MS } from "#platform/time-units.ts";
 import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
 import { networkOf } from "./auth/source-network.ts";
 import type { Client, Endpoint } from "./endpoint.ts";
 import type { QueryFields } from "./request/query.ts";
-
-/** A refusal is written once in this time for each caller, operation and code. */
-const REFUSAL_MS = 10 * MINUTE_MS;
-const MOST_REFUSALS = 10_000;
-/** Refusals of all callers that a process writes in a minute. */
-const MOST_REFUSALS_A_MINUTE = 100;
 
 /** What the hook reads of a request. */
 export interface AuditedRequest {
@@ -47,9 +40,7 @@ export interface AuditDeps {
 export class AuditHook {
   readonly #deps: AuditDeps;
   readonly #gets: ReadonlyMap<string, Endpoint>;
-  readonly #refused = new ExpiringMap<true>(MOST_REFUSALS);
-  #minute = 0;
-  #inMinute = 0;
+  readonly #refusals = new RefusalLimit();
 
   constructor(endpoints: readonly Endpoint[], deps: AuditDeps) {
     this.#deps = deps;
@@ -102,22 +93,12 @@ export class AuditHook {
     const source = actor === null ? networkOf(request.client.ip) : actor.id;
     // Never the workspace that the path names: the caller has no rights there, and its members would see an act of an unknown person.
     const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? null;
-    if (!this.#mayWrite(`${workspaceId ?? ""} ${source} ${endpoint.id} ${fault.code}`)) return;
+    if (!this.#refusals.mayWrite(`${workspaceId ?? ""} ${source} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
     const event = pending?.eventWith(undefined) ?? eventOf(endpoint, request, undefined, undefined);
     insert(database, { ...event, workspaceId, result: "refused", code: fault.code, changes: [] }).catch(
       (err: unknown) => log.warn({ err }, "refusal could not be written to the audit log"),
     );
-  }
-
-  #mayWrite(key: string): boolean {
-    if (this.#refused.get(key)) return false;
-    const minute = Math.floor(performance.now() / MINUTE_MS);
-    if (minute !== this.#minute) [this.#minute, this.#inMinute] = [minute, 0];
-    if (this.#inMinute >= MOST_REFUSALS_A_MINUTE) return false;
-    this.#inMinute += 1;
-    this.#refused.set(key, true, REFUSAL_MS);
-    return true;
   }
 
   /** The resource as its GET operation shows it; undefined for new resources, and where there is no such operation. */

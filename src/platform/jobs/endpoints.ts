@@ -95,10 +95,15 @@ interface Dependencies {
   readonly db: Database;
   /** All types of jobs, with the resource whose read permission shows them. */
   readonly types: Readonly<Record<string, Resource>>;
+  /**
+   * For types whose result quotes what only callers with the permission of the job may read: the result as others see it,
+   * null included.
+   */
+  readonly withoutValues?: Readonly<Record<string, (result: unknown) => unknown>>;
   readonly onEnded?: OnJobEnded;
 }
 
-export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
+export function jobEndpoints({ db, types, withoutValues = {}, onEnded }: Dependencies): Endpoint[] {
   const permissions = Object.values(types).map((resource) => permissionOf(need(resource, "read")));
   /** Refuses keys that can see no job at all, instead of an empty list. @throws ApiError INSUFFICIENT_SCOPE */
   const requireAny = (caller: Caller) => {
@@ -121,6 +126,12 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
     const job = required(await findJob(db, caller.workspaceId, id), "Job");
     requirePermissions(caller, [job.permission]);
     return job;
+  };
+  /** A job as this caller may see it: only those who may read what it is about see the values in its result. */
+  const shownTo = ({ permissions }: Caller, job: JobRow): Static<typeof Job> => {
+    const mayReadValues = missingPermissions(permissions, [job.permission]).length === 0;
+    const hide = mayReadValues ? undefined : withoutValues[job.type];
+    return describe(hide === undefined ? job : { ...job, result: hide(job.result) });
   };
   /** Cancels a job. A waiting job ends here, a running one by its run. */
   const cancel = (workspaceId: WorkspaceId, id: string) =>
@@ -211,7 +222,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Download what a job refused, with the reasons; available for seven days",
       description:
-        "A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.",
+        "A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`, which the values follow that a row has too many: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.",
       needs: need(jobs, "read", "handler"),
       query: {
         layout: choiceField(
@@ -276,26 +287,6 @@ function whyNoFile({ id, status, failed, errors_file }: JobRow, kind: JobFileKin
   return failed === 0
     ? "No row was rejected, so there is no errors file"
     : `The job has no errors file: ${record} says how it ended`;
-}
-
-/** A job as this caller may see it: only those who may read what it is about see values of people in its result. */
-function shownTo({ permissions }: Caller, job: JobRow): Static<typeof Job> {
-  const mayReadValues = missingPermissions(permissions, [job.permission]).length === 0;
-  return describe(mayReadValues ? job : { ...job, result: withoutValues(job.result) });
-}
-
-/** The result of an import without the rows and cells that it quotes. */
-function withoutValues(result: unknown): unknown {
-  if (typeof result !== "object" || result === null) return result;
-  const { examples: _, columns, ...shown } = result as Record<string, unknown>;
-  if (!Array.isArray(columns)) return columns === undefined ? shown : { ...shown, columns };
-  return { ...shown, columns: columns.map(withoutSamples) };
-}
-
-function withoutSamples(column: unknown): unknown {
-  if (typeof column !== "object" || column === null) return column;
-  const { samples: _, ...shown } = column as Record<string, unknown>;
-  return shown;
 }
 
 function describe(job: JobRow): Static<typeof Job> {

@@ -110,7 +110,7 @@ const AddressChanged = Type.Object(
 );
 
 export function accountEndpoints(deps: AccountDeps): Endpoint[] {
-  const { db, clock, hasher, hasPasswords, sendAccountMail, forgetSessions, publicUrl } = deps;
+  const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl } = deps;
   return [
     endpoint({
       id: "getMe",
@@ -162,7 +162,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       message: "Password changed; your other sessions have ended",
       errors: ["REAUTHENTICATION_REQUIRED"],
       async handle({ caller: { actor }, body, cookies }) {
-        requirePasswordLogin(hasPasswords);
+        requirePasswordLogin(deps);
         const now = clock.now();
         requireGoodPassword(body.new_password, actor.email, "new_password");
         const user = required(await findUser(db, actor.id), "Account");

@@ -47,7 +47,7 @@ const FirstOwner = Type.Object(
 );
 
 export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
-  const { db, clock, hasher, hasPasswords, factors, forgetSessions } = deps;
+  const { db, clock, hasher, factors, forgetSessions } = deps;
   const signIn = new SignIn(deps);
   return [
     endpoint({
@@ -65,10 +65,7 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
       message: "Welcome",
       errors: ["NOT_FOUND", "CONFLICT"],
       async handle({ body, client, cookies }) {
-        requirePasswordLogin(
-          hasPasswords,
-          "create the first person with `posthaste user create --owner --operator`",
-        );
+        requirePasswordLogin(deps, "create the first person with `posthaste user create --owner --operator`");
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);

@@ -57,7 +57,7 @@ const PasswordResetDone = Type.Object(
 );
 
 export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
-  const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl, hasPasswords } = deps;
+  const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl } = deps;
 
   return [
     endpoint({
@@ -73,7 +73,7 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       status: 202,
       message: "If this address has an account, a mail is on its way",
       async handle({ body, client }) {
-        requirePasswordLogin(hasPasswords);
+        requirePasswordLogin(deps);
         const now = clock.now();
         const email = readPersonEmail(body.email);
         await requireQuota(db, useOf("passwordResetsOfNetwork", networkOf(client.ip)), now);
@@ -105,7 +105,7 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       message: "Password changed; sign in with it",
       errors: ["NOT_FOUND"],
       async handle({ body, client }) {
-        requirePasswordLogin(hasPasswords);
+        requirePasswordLogin(deps);
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);

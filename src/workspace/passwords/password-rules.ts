@@ -36,12 +36,23 @@ export function requireGoodPassword(password: string, email: string, field = "pa
   if (fault !== null) throw invalid({ field, message: `${field} ${fault}` });
 }
 
+/** How people sign in at this installation, besides passkeys. */
+export interface SignInWays {
+  /** PASSWORD_LOGIN */
+  readonly hasPasswords: boolean;
+  /** Whether an OpenID provider is configured. */
+  readonly hasSingleSignOn: boolean;
+}
+
 /**
  * Checks that people may use passwords here.
  * @param way what the person can do instead
  * @throws ApiError FORBIDDEN where PASSWORD_LOGIN is off
  */
-export function requirePasswordLogin(hasPasswords: boolean, way = "use single sign-on or a passkey"): void {
+export function requirePasswordLogin(
+  { hasPasswords, hasSingleSignOn }: SignInWays,
+  way = hasSingleSignOn ? "use single sign-on or a passkey" : "use a passkey",
+): void {
   if (!hasPasswords) throw new ApiError("FORBIDDEN", `Passwords are switched off here: ${way}`);
 }
 

@@ -161,7 +161,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
         status === "signed_in" ? "Signed in" : "Confirm the sign-in with a second factor",
       errors: ["UNAUTHORIZED"],
       async handle({ body, client, cookies }) {
-        requirePasswordLogin(hasPasswords);
+        requirePasswordLogin(deps);
         return signIn.withPassword(body, { client, cookies });
       },
     }),
@@ -278,7 +278,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       async handle({ caller: { actor }, body, cookies }) {
         const { password, code, passkey, challenge = "" } = body;
         requireOne({ password, code, passkey });
-        if (password !== undefined) requirePasswordLogin(hasPasswords, "confirm with a code or a passkey");
+        if (password !== undefined) requirePasswordLogin(deps, "confirm with a code or a passkey");
         const now = clock.now();
         const attempt = await beginConfirmationAttempt(db, actor.sessionId, now);
         if (password !== undefined) {

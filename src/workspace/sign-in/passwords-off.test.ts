@@ -10,12 +10,18 @@ import { hashToken, newToken } from "#workspace/people/open-session.ts";
 import { insertInvitation } from "#workspace/team/invitations/store.ts";
 
 const service = await startService({ env: { PASSWORD_LOGIN: "off" } });
-const { database, clock, workspaceId } = service;
+const { database, clock } = service;
+const withProvider = await startService({
+  env: { PASSWORD_LOGIN: "off", OIDC_ISSUER: "https://login.example.com", OIDC_CLIENT_ID: "posthaste" },
+});
 const visitor = new TestBrowser(service.url);
 const password = "a long password of a test";
 
 const later = () => new Date(clock.now().getTime() + 60_000);
-async function invitationFor(email: string): Promise<string> {
+async function invitationFor(
+  email: string,
+  { database, workspaceId }: Pick<typeof service, "database" | "workspaceId"> = service,
+): Promise<string> {
   const [token, now] = [newToken(), clock.now()];
   const role = { builtInRole: "support", roleId: null, name: "Support", permissions: [] };
   const inviter = { userId: null, keyId: null, name: "Ada" };
@@ -54,7 +60,9 @@ test("a sign-in, a reset, a change and a confirmation by password are refused an
   ];
   for (const { status, body } of answers) {
     expect([status, body.code]).toEqual([403, "FORBIDDEN"]);
-    expect(body.error).toMatch(/^Passwords are switched off here: /);
+    expect(body.error).toMatch(
+      /^Passwords are switched off here: (?:use a passkey|confirm with a code or a passkey)$/,
+    );
   }
   expect(await database.rows(sql`select password_hash from users where id = ${person.userId}`)).toEqual([
     { password_hash: null },
@@ -69,10 +77,25 @@ test("an invitation makes no new account with a password, and an existing person
   const body = { token: await invitationFor(email), name: "Grace", password };
   const refused = await visitor.call("POST", "/invitations/accept", body);
   expect([refused.status, refused.body.code]).toEqual([403, "FORBIDDEN"]);
-  expect(refused.body.error).toContain("sign in with single sign-on, then open the invitation again");
+  expect(refused.body.error).toContain("ask the operator of the installation to configure single sign-on");
   expect(await database.rows(sql`select from users where email = ${email}`)).toEqual([]);
   const other = await service.newWorkspace();
   const person = await service.newPerson([], { workspaceId: other.workspaceId });
   const token = await invitationFor(person.email);
   expect((await person.call("POST", "/invitations/accept", { token })).status).toBe(200);
+});
+
+test("a refusal names single sign-on where it is configured", async () => {
+  const there = new TestBrowser(withProvider.url);
+  const signIn = await there.call("POST", "/sign-in", { email: "a@example.com", password });
+  expect([signIn.status, signIn.body.error]).toEqual([
+    403,
+    "Passwords are switched off here: use single sign-on or a passkey",
+  ]);
+  const token = await invitationFor("new@example.com", withProvider);
+  const accepted = await there.call("POST", "/invitations/accept", { token, name: "Grace", password });
+  expect([accepted.status, accepted.body.error]).toEqual([
+    403,
+    "Passwords are switched off here: sign in with single sign-on, then open the invitation again",
+  ]);
 });

@@ -10,6 +10,7 @@ import { inSavepoint } from "#platform/database/savepoint.ts";
 import { ApiError } from "#platform/errors.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
+import type { SignInWays } from "#workspace/passwords/password-rules.ts";
 import { accountNotice, failedSignInsNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import {
@@ -28,14 +29,12 @@ import { type SignInResult, sessionOf } from "./session-shapes.ts";
 const BROWSER_COOKIE = "posthaste_browser";
 const LONGEST_AGENT = 200;
 
-export interface SignInDeps {
+export interface SignInDeps extends SignInWays {
   readonly db: Database;
   readonly clock: Clock;
   readonly hasher: PasswordHasher;
   readonly factors: SecondFactors;
   readonly sendAccountMail: SendAccountMail;
-  /** Whether people use passwords (PASSWORD_LOGIN). */
-  readonly hasPasswords: boolean;
   /** Clears the authenticator's caches of this process. */
   readonly forgetSessions: () => void;
 }

@@ -395,13 +395,24 @@ describe("a person is refused", () => {
     await expectRefused(await signOn(subject), 403, /disabled/);
     await expectRefused(await signOn(newAccount()), 403, /disabled/);
     expect((await auditOf(userId)).map(({ result }) => result)).toEqual(["done"]);
-    const events = await database.rows(sql`
-      select operation, result from audit_events where operation = 'finishSingleSignOn' order by id desc limit 2`);
-    const refusal = { operation: "finishSingleSignOn", result: "refused" };
-    expect(events).toEqual([refusal, refusal]);
-    const refusals = await database.rows(sql`
-      select from audit_events where operation = 'finishSingleSignOn' and result = 'refused' and code = 'FORBIDDEN'`);
-    expect(refusals.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test("and the audit log has each cause of refusal of a network once in ten minutes", async () => {
+    const there = await startService({ env: provider.env });
+    const { id } = await createUser(there.database, { email, name: "Ada", passwordHash: null }, clock.now());
+    const refuse = async (subject: string) => {
+      const refused = await signOn(subject, newBrowser(there));
+      expect(refused.page.status).toBe(403);
+    };
+    const refusals = () =>
+      there.database.rows(sql`
+        select code, actor_kind, ip from audit_events where operation = 'finishSingleSignOn' and result = 'refused'`);
+    const refusal = { code: "FORBIDDEN", actor_kind: "visitor", ip: "127.0.0.1" };
+    for (let times = 0; times < 3; times += 1) await refuse(newAccount({ email: "no-one@example.com" }));
+    expect(await refusals()).toEqual([refusal]);
+    await updateUser(there.database, id, { disabled_at: clock.now() });
+    for (let times = 0; times < 2; times += 1) await refuse(newAccount());
+    expect(await refusals()).toEqual([refusal, refusal]);
   });
 
   test("who got the address of a person that is connected with another account", async () => {

@@ -1,7 +1,9 @@
 /** Single sign-on: begins at the OpenID provider of the installation, and opens the session when the browser comes back. */
 import { auditedAgent } from "#platform/audit/audit-event.ts";
 import { PendingEvent } from "#platform/audit/pending-event.ts";
+import { RefusalLimit } from "#platform/audit/refusal-limit.ts";
 import { ApiError } from "#platform/errors.ts";
+import { networkOf } from "#platform/http/auth/source-network.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { insertAuditEvent } from "#workspace/audit/store.ts";
@@ -51,6 +53,7 @@ export class SingleSignOn {
   readonly #deps: SingleSignOnDeps;
   readonly #provider: OpenIdProvider;
   readonly #signIn: SignIn;
+  readonly #refusals = new RefusalLimit();
 
   constructor(deps: SingleSignOnDeps, provider: OpenIdProvider) {
     this.#deps = deps;
@@ -149,7 +152,9 @@ export class SingleSignOn {
       )
       .finally(() => event.close());
     if (typeof entered === "string") {
-      await insertAuditEvent(db, { ...eventOf(request), result: "refused", code: "FORBIDDEN" });
+      if (this.#refusals.mayWrite(`${networkOf(request.client.ip)} ${entered}`)) {
+        await insertAuditEvent(db, { ...eventOf(request), result: "refused", code: "FORBIDDEN" });
+      }
       return { failure: entered };
     }
     if ("challenge" in entered) return { returnTo, challenge: entered.challenge.challenge };

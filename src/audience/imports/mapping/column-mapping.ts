@@ -209,7 +209,7 @@ function isAddress(cell: string): boolean {
 const LEAST_ADDRESSES = 0.8;
 const MOST_LOOKED_AT = 100;
 
-/** The only column that holds addresses and whose header is not an address. */
+/** The only column that holds addresses. A first row with an address in it is a person's. */
 function placeOfAddresses(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -219,11 +219,11 @@ function placeOfAddresses(
       .slice(0, MOST_LOOKED_AT)
       .map((row) => row[place] ?? "")
       .filter((cell) => cell.trim() !== "");
-    const found = cells.filter(isAddress).length;
-    return found > 0 && found >= LEAST_ADDRESSES * cells.length ? [{ name, place }] : [];
+    const all = isAddress(name) ? [name, ...cells] : cells;
+    const found = all.filter(isAddress).length;
+    return found > 0 && found >= LEAST_ADDRESSES * all.length ? [place] : [];
   });
-  const [only] = places;
-  return places.length === 1 && only !== undefined && !isAddress(only.name) ? only.place : undefined;
+  return places.length === 1 ? places[0] : undefined;
 }
 
 function noAddresses(header: readonly string[]): ApiError {

@@ -1,5 +1,6 @@
 /** Finds the columns that a mapping names, by header or position. */
 
+import { counted } from "#platform/count-phrase.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import type { ImportMapping } from "./mapping.ts";
@@ -18,9 +19,7 @@ export function findPlaces(header: readonly string[], mapping: ImportMapping): (
     };
     if (typeof column === "number") {
       if (column <= header.length) return column - 1;
-      return refuse(
-        `is ${column}, and the file has ${header.length === 1 ? "1 column" : `${header.length} columns`}`,
-      );
+      return refuse(`is ${column}, and the file has ${counted(header.length, "column")}`);
     }
     const places = exact.get(nameOf(column)) ?? folded.get(fold(nameOf(column))) ?? [];
     const [place] = places;

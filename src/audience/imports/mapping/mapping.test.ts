@@ -358,6 +358,32 @@ test("a dry run shows the mapping in use, the suggestions and samples, and so do
   });
 });
 
+test.each([
+  ["an unknown header", "Kontakt,Notiz\na@content.example,Ann\nb@content.example,Bob\n", {}, "email"],
+  ["no header row", "a@content.example,Ann\nb@content.example,Bob\n", {}, "email"],
+  ["no header row, as the request says", "a@content.example,Ann\n", { has_header: "false" }, "email"],
+  ["only one row, of a person", "a@content.example,Ann\n", {}, "email"],
+  ["no addresses", "Kontakt,Notiz\n1,Ann\n2,Bob\n", {}, null],
+])(
+  "a column of addresses is suggested as the email by its content: with %s",
+  async (_, file, fields, suggested) => {
+    const list = await newList();
+    const answer = await upload(list, file, { dry_run: "true", ...fields });
+    const shown = answer.body.data.file;
+    expect(shown.columns).toMatchObject([{ suggested_field: suggested }, { suggested_field: null }]);
+    if (suggested === null) return;
+    const mapping = mapped([1, suggested], [2, "first_name"]);
+    const read = await ended(await upload(list, file, { dry_run: "true", ...fields, mapping }));
+    expect(read.result.columns).toMatchObject([{ field: "email" }, { field: "first_name" }]);
+  },
+);
+
+test("two columns of addresses are not suggested: only the sender knows which one is meant", async () => {
+  const file = "Work,Home\na@two.example,b@two.example\n";
+  const { body } = await upload(await newList(), file, { dry_run: "true" });
+  expect(body.data.file.columns).toMatchObject([{ suggested_field: null }, { suggested_field: null }]);
+});
+
 test("a file that fits no mapping yet still shows its columns", async () => {
   const list = await newList();
   const answer = await upload(list, "Kontakt,Rufname\n1,Ann\n", { dry_run: "true" });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { meaningOf } from "./column-name-meaning.ts";
+import { doubtWarning } from "./find-columns.ts";
 import { readOptOut } from "./read-cell.ts";
 
 describe("a column that plainly speaks of opting out counts", () => {
@@ -181,4 +182,12 @@ test.each([
   ["bounced", "Soft", "nothing"],
 ] as const)("in a column that means %s, %s says %s", (meaning, cell, said) => {
   expect(readOptOut(meaning, cell)).toBe(said);
+});
+
+test.each([
+  [1, "(1 row)"],
+  [12_000, "(12,000 rows)"],
+])("a warning about %s rows that a doubtful column decided counts them as %s", (rows, shown) => {
+  const column = { place: 1, header: "Inactive", meaning: "unsubscribed", doubt: "name" } as const;
+  expect(doubtWarning(column, rows)).toContain(shown);
 });

@@ -4,6 +4,7 @@
  */
 
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import { counted } from "#platform/count-phrase.ts";
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/record-parser.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
@@ -54,6 +55,11 @@ function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
     throw invalid({ field: "opt_out_column", message });
   }
   return names;
+}
+
+/** Whether the sender names the columns that count, or says that none does. */
+export function namesOptOutColumns(choice: OptOutChoice): boolean {
+  return chosenNames(choice).length > 0;
 }
 
 /**
@@ -145,7 +151,7 @@ function doubtAbout({ certainty, header }: NamedColumn, seen: CellSurvey | undef
 export function doubtWarning({ doubt, header }: OptOutColumn, optedOut: number): string | undefined {
   if (doubt === undefined || (doubt === "words" && optedOut === 0)) return undefined;
   const name = shownName(header);
-  const rows = rowsOf(optedOut);
+  const rows = counted(optedOut, "row");
   const why =
     doubt === "name" ? "its name does not say that it is about mail" : "its words may not be about mail";
   return `The column "${name}" decided who gets no mail (${rows}), although ${why}. If it is about something else, name the right column in opt_out_column, or send opt_out_column=ignore`;
@@ -164,7 +170,7 @@ export function unclearFileName(
   columns: readonly OptOutColumn[],
   { opt_out_column = null, status }: OptOutChoice,
 ): string | undefined {
-  const isSettled = columns.length > 0 || chosenNames({ opt_out_column }).length > 0 || Boolean(status);
+  const isSettled = columns.length > 0 || namesOptOutColumns({ opt_out_column }) || Boolean(status);
   if (isSettled || !namesOptOuts(name)) return undefined;
   return `The file is called "${name.slice(0, 100).toWellFormed()}", and no column says who gets no mail. Send it again with status=unsubscribed if it holds people who get no mail (or status=bounced), or with status=active`;
 }
@@ -220,7 +226,7 @@ async function ignoredWarnings(file: CsvFile, header: CsvRow, columns: OtherColu
     return outs === 0
       ? []
       : [
-          `The column "${shownName(column.header)}" says in ${rowsOf(outs)} that a person gets no mail, and does not count, because mapping leaves it out. If it is to count, map it to opted_out, opted_in or status`,
+          `The column "${shownName(column.header)}" says in ${counted(outs, "row")} that a person gets no mail, and does not count, because mapping leaves it out. If it is to count, map it to opted_out, opted_in or status`,
         ];
   });
 }
@@ -247,13 +253,9 @@ async function unnamedWarnings(
     if (outs === 0) return [];
     const name = shownName(column.header);
     return [
-      `The column "${name}" says in ${rowsOf(outs)} that a person gets no mail, and does not count, because opt_out_column ${isIgnored ? "is ignore" : "names another"}. If it is to count, too, send opt_out_column=${name} as well`,
+      `The column "${name}" says in ${counted(outs, "row")} that a person gets no mail, and does not count, because opt_out_column ${isIgnored ? "is ignore" : "names another"}. If it is to count, too, send opt_out_column=${name} as well`,
     ];
   });
-}
-
-function rowsOf(count: number): string {
-  return count === 1 ? "1 row" : `${count} rows`;
 }
 
 function shownName(header: string): string {

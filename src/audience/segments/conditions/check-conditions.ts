@@ -1,5 +1,6 @@
 /** Checks a caller's conditions completely, before they are counted or saved. */
 
+import { findUnknownNames } from "#audience/custom-fields/find-unknown-names.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
@@ -8,7 +9,6 @@ import { CUSTOM, markedName } from "./bind-conditions.ts";
 import type { Segmentation } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
 import { type Condition, type Conditions, eachRule, readConditions, ruleFault } from "./conditions.ts";
-import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
 import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
 import { listCampaignIds, listNameable, listReferences, type Reference } from "./load-references-store.ts";
 import { referenceFault } from "./reference-limits.ts";
@@ -84,14 +84,6 @@ async function unknownReferences(
 
 const noIds: ReadonlySet<string> = new Set();
 
-/** A name is looked for among this many people first: one that is in use is found there. */
-const FEW_PEOPLE = 1_000;
-/**
- * Limit of people among whom a name is looked for. In a larger workspace, a name that is not found may still have
- * values.
- */
-const MOST_PEOPLE = 200_000;
-
 /**
  * Faults of rules on custom fields that no list defines and no person has a value of: probably misspelled, and would
  * match no one.
@@ -107,17 +99,12 @@ async function unknownNames(
     const name = markedName(field);
     return name === undefined || isDefined.has(name) ? [] : { path, name };
   });
-  let open = [...new Set(rules.map(({ name }) => name))];
-  const drop = (known: readonly string[]) => {
-    open = open.filter((name) => !known.includes(name));
-  };
-  if (open.length > 0) drop(await listDefinedNames(db, workspaceId, open));
-  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, FEW_PEOPLE));
-  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, MOST_PEOPLE));
-  if (open.length === 0 || (await hasMorePeople(db, workspaceId, MOST_PEOPLE))) return [];
+  const names = rules.map(({ name }) => name);
+  const unknown = await findUnknownNames(db, workspaceId, names);
+  if (unknown.length === 0) return [];
   const known = new KnownNames([...builtInFields.keys(), ...defined]);
   return rules
-    .filter(({ name }) => open.includes(name))
+    .filter(({ name }) => unknown.includes(name))
     .map(({ path, name }) => {
       const meant = known.nearestTo(name);
       const written = meant !== undefined && isDefined.has(meant) ? `${CUSTOM}${meant}` : meant;

@@ -4,6 +4,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type ListTally,
@@ -132,18 +133,12 @@ async function insertAllAsNew(
   members: MembersToAdd,
 ): Promise<PeopleTally | undefined> {
   const { people } = members;
-  await tx.run(sql`savepoint all_new`);
-  let areNew = true;
-  try {
-    await tx.run(insertPeopleSql(workspaceId, members));
-  } catch (fault) {
-    if (!isDuplicate(fault)) throw fault;
-    await tx.run(sql`rollback to savepoint all_new`);
-    areNew = false;
-  }
-  // Otherwise later statements would belong to the savepoint's subtransaction, and countChangedMembers would miss them.
-  await tx.run(sql`release savepoint all_new`);
-  if (!areNew) return undefined;
+  // The savepoint is released at once: otherwise later statements would belong to its subtransaction, and
+  // countChangedMembers would miss them.
+  const inserted = await inSavepoint(tx, () => tx.run(insertPeopleSql(workspaceId, members)), {
+    onFault: isDuplicate,
+  });
+  if (inserted === undefined) return undefined;
   const joining = sql`(select id, coalesce(status, 'active') as status, source from ${people} p)`;
   await tx.run(insertMembershipsSql(workspaceId, members, joining));
   return runPeopleTally(

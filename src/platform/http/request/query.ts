@@ -91,12 +91,15 @@ export function flagField(fallback: boolean, description: string, alone = fallba
   };
 }
 
-/** A parameter that is true or false; undefined if absent or empty. */
-export function maybeField(description: string): QueryField<boolean | undefined> {
+/**
+ * A parameter that is true or false; undefined if absent.
+ * @param alone if it has no value (`?flag`)
+ */
+export function maybeField(description: string, alone?: boolean): QueryField<boolean | undefined> {
   const flag = flagField(false, description);
   return {
     schema: Type.Boolean({ description }),
-    read: (text, name) => (text?.trim() ? flag.read(text, name) : undefined),
+    read: (text, name) => (text?.trim() ? flag.read(text, name) : text === undefined ? undefined : alone),
   };
 }
 

@@ -119,14 +119,17 @@ async function signedInPerson(db: Queryable, cookies: CookieJar, now: Date) {
 
 /** Hashes outside of the transaction, because it takes a while. @throws ApiError */
 async function newAccount(
-  { db, hasher, hasPasswords }: SignInDeps,
+  { db, hasher, ...ways }: SignInDeps,
   email: string,
   { name, password }: Pick<AcceptedBy, "name" | "password">,
 ): Promise<NewUser> {
   if ((await findUserByEmail(db, email)) !== undefined) {
     throw new ApiError("CONFLICT", `Sign in with ${email}, then accept the invitation`);
   }
-  requirePasswordLogin(hasPasswords, "sign in with single sign-on, then open the invitation again");
+  const otherWay = ways.hasSingleSignOn
+    ? "sign in with single sign-on, then open the invitation again"
+    : "ask the operator of the installation to configure single sign-on, which new accounts need";
+  requirePasswordLogin(ways, otherWay);
   if (name === undefined) throw invalid({ field: "name", message: "name is required for a new person" });
   if (password === undefined) {
     throw invalid({ field: "password", message: "password is required for a new person" });

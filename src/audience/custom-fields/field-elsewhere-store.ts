@@ -1,4 +1,4 @@
-/** Finds out whether a name without a definition on the list is that of a custom field elsewhere. */
+/** Finds out whether a name is that of a custom field anywhere in the workspace. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
