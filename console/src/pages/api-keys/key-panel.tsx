@@ -12,7 +12,7 @@ import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { useKeys } from "../../parts/keys.ts";
-import { catalogueQuery, inWords } from "../../parts/permissions.ts";
+import { catalogueQuery, inWords, missingOf } from "../../parts/permissions.ts";
 import { Time } from "../../parts/time.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
 import { KeyForm } from "./key-form.tsx";
@@ -28,6 +28,7 @@ export function KeyPanel({ apiKey, onClose, onIssued }: Props) {
   const place = usePlace();
   const { data: catalogue } = useQuery(catalogueQuery(place));
   const { id, name, key_prefix, permissions, last_used_at, expires_at, created_at } = apiKey;
+  const isStronger = missingOf(place.workspace.permissions, permissions).length > 0;
   useKeys({ Escape: onClose });
   return (
     <aside aria-label={name} className="flex h-full min-w-0 flex-col border-l border-line bg-surface">
@@ -59,7 +60,11 @@ export function KeyPanel({ apiKey, onClose, onIssued }: Props) {
             <li key={text}>{text}</li>
           ))}
         </ul>
-        {mayCall(place.workspace, "updateApiKey") && (
+        {!mayCall(place.workspace, "updateApiKey") ? null : isStronger ? (
+          <p className="mt-6 text-muted">
+            This key may do more than your role ({place.workspace.role.name}), so you cannot change it.
+          </p>
+        ) : (
           <KeyActs apiKey={apiKey} onClose={onClose} onIssued={onIssued} />
         )}
       </div>
