@@ -16,7 +16,6 @@ export function Tabs({ label, views }: { readonly label: string; readonly views:
   if (!chosen) return null;
   return (
     <AriaTabs
-      className="outline-none"
       selectedKey={chosen.id}
       onSelectionChange={(id) =>
         void navigate({
