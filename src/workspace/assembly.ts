@@ -58,7 +58,10 @@ export interface WorkspaceHooks extends ApiKeyHooks {
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
   const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl, people } = parts;
   return [
-    ...signInEndpoints(people, { singleSignOnName: people.singleSignOn?.name ?? null }),
+    ...signInEndpoints(people, {
+      singleSignOnName: people.singleSignOn?.name ?? null,
+      capturesMail: parts.config.MAIL_MODE === "capture",
+    }),
     ...singleSignOnEndpoints({ ...people, consolePath: consolePathOf(publicUrl) }),
     ...passwordResetEndpoints(people),
     ...firstOwnerEndpoints(people),

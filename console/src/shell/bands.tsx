@@ -1,10 +1,11 @@
-/** What holds on every page: the workspace is suspended, nothing more can be sent, or live states have stopped. */
+/** What holds on every page: mail stays on this machine, the workspace is suspended, nothing more can be sent, or live states have stopped. */
 
 import type { Schema } from "@posthaste/client";
 import { Link } from "@tanstack/react-router";
 import { useLiveLost } from "../api/live.ts";
 import { useNotices } from "../api/notices.ts";
 import { usePlace } from "../api/session.tsx";
+import { useSignInWays } from "../api/sign-in-ways.ts";
 import { Time } from "../parts/time.tsx";
 import { placeOfNotice } from "./places.ts";
 
@@ -15,8 +16,18 @@ export function Bands() {
   const { workspace } = usePlace();
   const { notices = [] } = useNotices(false);
   const lostSince = useLiveLost(workspace.id);
+  const { data: ways } = useSignInWays();
   return (
     <>
+      {ways?.captures_mail && (
+        <p className="border-b border-line bg-sunken px-6 py-2 text-muted">
+          Nothing leaves this machine. Captured mail is in the{" "}
+          <a href="/inbox" target="_blank" rel="noreferrer" className="underline">
+            inbox
+          </a>
+          .
+        </p>
+      )}
       {lostSince && (
         <p role="status" className="border-b border-line bg-sunken px-6 py-2 text-muted">
           The connection for live updates is lost. What you see is as of <Time at={lostSince} isPrecise />.

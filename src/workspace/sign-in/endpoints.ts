@@ -16,10 +16,11 @@ import { beginConfirmationAttempt, countVisit, endAttempt } from "./attempts.ts"
 import { SecondFactorChallenge, Session, SignInResult, sessionOf } from "./session-shapes.ts";
 import { SignIn, type SignInDeps } from "./sign-in.ts";
 
-/** What the sign-in form offers. */
+/** What a page needs to know before anyone is signed in. */
 export interface SignInSettings {
   /** The operator's name of the OpenID provider; null without one. */
   readonly singleSignOnName: string | null;
+  readonly capturesMail: boolean;
 }
 
 const SignInOptions = Type.Object(
@@ -32,6 +33,10 @@ const SignInOptions = Type.Object(
         { description: "Single sign-on (`startSingleSignOn`); null: none is configured." },
       ),
     ),
+    captures_mail: Type.Boolean({
+      description:
+        "Whether mail stays on this machine, in the local inbox at `/inbox`, instead of being delivered (`MAIL_MODE=capture`).",
+    }),
   },
   { $id: "SignInOptions" },
 );
@@ -144,6 +149,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
         passwords: hasPasswords,
         passkeys: true,
         single_sign_on: settings.singleSignOnName === null ? null : { name: settings.singleSignOnName },
+        captures_mail: settings.capturesMail,
       }),
     }),
     endpoint({

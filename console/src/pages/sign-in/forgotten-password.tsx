@@ -4,18 +4,23 @@ import type { ReactNode } from "react";
 import { Form } from "react-aria-components";
 import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
+import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { Field } from "../../parts/field.tsx";
 import { fieldOf } from "../../parts/form-fields.ts";
 import { Submit } from "../../parts/refusal.tsx";
 
 export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
+  const ways = useSignInWays();
   const ask = useMutation({
     mutationFn: (email: string) => openApi.requestPasswordReset({ body: { email } }).withResponse(),
   });
   if (ask.data)
     return (
       <>
-        <p role="status">{ask.data.message}.</p>
+        <p role="status">
+          {ask.data.message}.
+          {ways.data?.captures_mail && " Mail stays on this machine: it is in the inbox at /inbox."}
+        </p>
         {back}
       </>
     );

@@ -1,7 +1,8 @@
 /** The first step of a sign-in: a passkey, the account of the organisation, or address and password; only what works here. */
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Form } from "react-aria-components";
 import { openApi } from "../../api/client.ts";
+import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -95,14 +96,6 @@ export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
       )}
     </>
   );
-}
-
-/** The ways to sign in that this installation has. */
-export function useSignInWays() {
-  return useQuery({
-    queryKey: ["sign-in ways"],
-    queryFn: ({ signal }) => openApi.getSignInOptions({ signal, retries: 1 }),
-  });
 }
 
 function Or() {
