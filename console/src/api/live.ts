@@ -20,6 +20,8 @@ type Word =
 
 /** A stream that the service refused is asked for again after this time; a lost connection the browser opens again by itself. */
 const AGAIN_MS = 10_000;
+/** A shorter gap is nobody's concern. */
+const LOST_MS = 5_000;
 /** Topics that come and go with a change of page do not open the stream twice. */
 const SETTLE_MS = 100;
 
@@ -37,6 +39,7 @@ class LiveStates {
   #isLeading = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lostSince: string | undefined;
+  #lostTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(workspaceId: string) {
     this.#workspaceId = workspaceId;
@@ -136,9 +139,14 @@ class LiveStates {
         this.#tell({ kind: "state", state });
       });
     }
-    source.addEventListener("open", () => this.#sayLost(undefined));
+    source.addEventListener("open", () => {
+      clearTimeout(this.#lostTimer);
+      this.#lostTimer = undefined;
+      this.#sayLost(undefined);
+    });
     source.addEventListener("error", () => {
-      this.#sayLost(this.#lostSince ?? new Date().toISOString());
+      const since = new Date().toISOString();
+      this.#lostTimer ??= setTimeout(() => this.#sayLost(since), LOST_MS);
       if (source.readyState !== EventSource.CLOSED) return;
       this.#open = "";
       this.#settle(AGAIN_MS);

@@ -126,7 +126,9 @@ export function ListPage<Row>(props: Props<Row>) {
   };
   const scroller = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other rows begin at the top
-  useEffect(() => void scroller.current?.scrollTo(0, 0), [search.page, conditions]);
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0);
+  }, [search.page, conditions]);
   useKeys({
     PageDown: { name: "Next page", group: "Table", run: () => turn(1) },
     PageUp: { name: "Page before", group: "Table", run: () => turn(-1) },

@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from "react";
 import address from "./mail-frame.html?url";
 
-const LEAST_PX = 240;
+const LEAST_PX = 160;
 const MOST_PX = 4_000;
 
 export function MailFrame({ html, title }: { readonly html: string; readonly title: string }) {

@@ -144,7 +144,7 @@ function NewKey({ domain, onClose }: { readonly domain: string; readonly onClose
         ))}
         <DnsRecord {...dns_record} />
         <div className="mt-6 flex justify-end">
-          <Button kind="primary" onPress={onClose}>
+          <Button kind="primary" autoFocus onPress={onClose}>
             Done
           </Button>
         </div>

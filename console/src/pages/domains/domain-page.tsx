@@ -82,8 +82,8 @@ export function DomainPage() {
       {!data && !error && <RecordSkeletons />}
       <ul>
         {records.map((record) => (
-          <li key={record.purpose} className="border-t border-line py-5">
-            <RecordCheck record={record} check={data?.dns[record.purpose] ?? undefined} />
+          <li key={`${record.purpose} ${record.host}`} className="border-t border-line py-5">
+            <RecordCheck record={record} check={checkOf(record, data?.dns)} />
           </li>
         ))}
       </ul>
@@ -120,6 +120,12 @@ function useVerify(id: string, dns: Dns | undefined) {
     mutate();
   }, [isMore, mayWrite, isPending, dns, mutate]);
   return verify;
+}
+
+/** The look-up of a record. Of several DKIM keys only one has been looked up. */
+function checkOf({ purpose, host }: Dns["records"][number], dns: Dns | undefined) {
+  const check = dns?.[purpose] ?? undefined;
+  return purpose === "dkim" && check?.host !== host ? undefined : check;
 }
 
 function RecordCheck({

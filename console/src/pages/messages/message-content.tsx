@@ -99,7 +99,9 @@ export function MessageHeaders({ id }: { readonly id: string }) {
         <>
           <Facts>
             <Fact name="SPF">
-              {authentication.return_path} {alignedText(authentication.spf_aligned)}
+              <span className="break-all whitespace-normal">
+                {authentication.return_path} {alignedText(authentication.spf_aligned)}
+              </span>
             </Fact>
             <Fact name="DKIM">
               {authentication.dkim_domain === null
