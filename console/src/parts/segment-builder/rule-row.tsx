@@ -124,7 +124,7 @@ function RuleCount({
       title={
         count === null ? "There was no time to count this rule alone" : "People who meet this rule alone"
       }
-      className={`w-14 shrink-0 py-2 text-right text-table ${count === 0 ? "font-medium text-warning" : "text-muted"} ${isOld ? "opacity-50" : ""}`}
+      className={`w-14 shrink-0 py-2 text-right text-table ${count === 0 ? "font-medium text-warning" : "text-muted"} ${isOld ? "opacity-80" : ""}`}
     >
       {isKnown && (count === null ? "not counted" : countText(count))}
       {isKnown && count !== null && <span className="sr-only"> meet this rule</span>}

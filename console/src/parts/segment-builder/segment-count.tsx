@@ -32,7 +32,7 @@ export function SegmentCount({ listId, value, withSamples = true }: Props) {
   const isUncounted = read !== undefined && read.conditions === undefined;
   return (
     <div>
-      <p className={`text-figure font-semibold tracking-tight ${isOld && known ? "opacity-50" : ""}`}>
+      <p className={`text-figure font-semibold tracking-tight ${isOld && known ? "opacity-60" : ""}`}>
         <span role="status">
           {known ? countText(known.count) : "–"}
           <span className="sr-only"> people</span>
@@ -106,7 +106,7 @@ function Samples({
 }) {
   const { workspace } = usePlace();
   return (
-    <div className={isOld ? "opacity-50" : ""}>
+    <div className={isOld ? "opacity-80" : ""}>
       <h2 className="mt-5 mb-1 text-small font-medium text-muted">
         {count > people.length ? `The newest ${people.length} of them` : "Who they are"}
       </h2>
