@@ -38,6 +38,8 @@ interface Props {
   readonly heading: ReactNode;
   /** At the end of the line of the heading. */
   readonly acts?: ReactNode;
+  /** Just added: its first rule takes the focus. */
+  readonly isNew?: boolean;
 }
 
 const logics: readonly { readonly id: SegmentDraft["logic"]; readonly name: string }[] = [
@@ -45,8 +47,8 @@ const logics: readonly { readonly id: SegmentDraft["logic"]; readonly name: stri
   { id: "or", name: "any of these" },
 ];
 
-export function GroupEditor({ group, onChange, place, level, heading, acts }: Props) {
-  const [added, setAdded] = useState<string>();
+export function GroupEditor({ group, onChange, place, level, heading, acts, isNew = false }: Props) {
+  const [added, setAdded] = useState(isNew ? group.rules[0]?.key : undefined);
   const addId = useId();
   const { fields, ruleCount } = place;
   const isFull = ruleCount >= fields.limits.conditions;
@@ -117,7 +119,7 @@ export function GroupEditor({ group, onChange, place, level, heading, acts }: Pr
   );
 }
 
-interface InnerProps extends Omit<Props, "heading" | "acts"> {
+interface InnerProps extends Omit<Props, "heading" | "acts" | "isNew"> {
   readonly isNew: boolean;
   readonly onRemove: () => void;
 }
@@ -141,7 +143,7 @@ function InnerGroup({ isNew, onRemove, ...rest }: InnerProps) {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would draw its own box
     <div role="group" aria-label="Group of rules" className="my-2 border-l-2 border-line pl-3">
       {isOpen ? (
-        <GroupEditor {...rest} heading={<span>People who meet</span>} acts={acts} />
+        <GroupEditor {...rest} isNew={isNew} heading={<span>People who meet</span>} acts={acts} />
       ) : (
         <div className="flex items-start gap-2">
           <p className="min-w-0 flex-1 py-1.5">

@@ -63,10 +63,13 @@ export function useSegmentPreview(listId: string, draft: SegmentDraft): Preview 
     retry: (_times, fault) => fault instanceof PosthasteError && fault.status === 429,
     retryDelay: (_times, fault) => ((fault as PosthasteError).retryAfter ?? 0) * 1_000 || BUSY_MS,
   });
+  // A refused or failed count leaves the last one in view.
+  const [last, setLast] = useState(data);
+  if (data !== undefined && data !== last) setLast(data);
   return {
     read,
-    counted: wanted === undefined ? undefined : data,
-    isOld: wanted !== settled || isPlaceholderData,
+    counted: wanted === undefined ? undefined : (data ?? last),
+    isOld: wanted !== settled || isPlaceholderData || data === undefined,
     error: wanted === settled ? error : null,
     faults: faultsByRule(error, conditions),
     retry: () => void refetch(),

@@ -89,7 +89,7 @@ export function RuleRow({ place, rule, fields, preview, faults, onChange, onRemo
             </div>
           )}
         </div>
-        <RuleCount count={preview.counted?.ofRules.get(text)} isOld={preview.isOld} isWhole={isWhole} />
+        <RuleCount count={preview.counted?.ofRules.get(text)} isWhole={isWhole} />
         <IconButton label={`Remove rule ${place}`} icon={<X size={15} aria-hidden />} onPress={onRemove} />
       </div>
       {rule.field !== "" && !field && (
@@ -111,11 +111,9 @@ export function RuleRow({ place, rule, fields, preview, faults, onChange, onRemo
 
 function RuleCount({
   count,
-  isOld,
   isWhole,
 }: {
   readonly count: number | null | undefined;
-  readonly isOld: boolean;
   readonly isWhole: boolean;
 }) {
   const isKnown = isWhole && count !== undefined;
@@ -124,7 +122,7 @@ function RuleCount({
       title={
         count === null ? "There was no time to count this rule alone" : "People who meet this rule alone"
       }
-      className={`w-14 shrink-0 py-2 text-right text-table ${count === 0 ? "font-medium text-warning" : "text-muted"} ${isOld ? "opacity-50" : ""}`}
+      className={`w-14 shrink-0 py-2 text-right text-table ${count === 0 ? "font-medium text-warning" : "text-muted"}`}
     >
       {isKnown && (count === null ? "not counted" : countText(count))}
       {isKnown && count !== null && <span className="sr-only"> meet this rule</span>}

@@ -32,7 +32,7 @@ export function SegmentCount({ listId, value, withSamples = true }: Props) {
   const isUncounted = read !== undefined && read.conditions === undefined;
   return (
     <div>
-      <p className={`text-figure font-semibold tracking-tight ${isOld && known ? "opacity-50" : ""}`}>
+      <p className={`text-figure font-semibold tracking-tight ${isOld && known ? "opacity-60" : ""}`}>
         <span role="status">
           {known ? countText(known.count) : "–"}
           <span className="sr-only"> people</span>
@@ -58,7 +58,7 @@ export function SegmentCount({ listId, value, withSamples = true }: Props) {
         <WhyNobody listId={listId} conditions={read.conditions} preview={preview} />
       )}
       {withSamples && known?.samples && known.samples.length > 0 && (
-        <Samples people={known.samples} isOld={isOld} count={known.count} />
+        <Samples people={known.samples} count={known.count} />
       )}
     </div>
   );
@@ -97,16 +97,14 @@ function Share({
 
 function Samples({
   people,
-  isOld,
   count,
 }: {
   readonly people: readonly Schema<"Member">[];
-  readonly isOld: boolean;
   readonly count: number;
 }) {
   const { workspace } = usePlace();
   return (
-    <div className={isOld ? "opacity-50" : ""}>
+    <div>
       <h2 className="mt-5 mb-1 text-small font-medium text-muted">
         {count > people.length ? `The newest ${people.length} of them` : "Who they are"}
       </h2>

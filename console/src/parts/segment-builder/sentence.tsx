@@ -44,7 +44,9 @@ export function GroupWords({ listId, group }: { readonly listId: string; readonl
     // By its place: a draft of saved conditions has new keys each time it is made.
     <Fragment key={String(index)}>
       {index > 0 && <span className="text-muted"> {group.logic} </span>}
-      {isGroup(node) ? (
+      {isGroup(node) && said.length === 1 ? (
+        <GroupWords listId={listId} group={node} />
+      ) : isGroup(node) ? (
         <>
           (<GroupWords listId={listId} group={node} />)
         </>
