@@ -5074,6 +5074,8 @@ export interface components {
                 /** @description The operator's name of the provider, for the button. */
                 name: string;
             } | null;
+            /** @description Whether mail stays on this machine, in the local inbox at `/inbox`, instead of being delivered (`MAIL_MODE=capture`). */
+            captures_mail: boolean;
         };
         Credentials: {
             /** @description The address of the account. */

@@ -1,6 +1,7 @@
 /** The person's own account, the same in every workspace. */
+
+import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { Page, Panel } from "../../parts/page.tsx";
-import { useSignInWays } from "../sign-in/ways.tsx";
 import { Address } from "./address.tsx";
 import { Factors } from "./factors.tsx";
 import { Look } from "./look.tsx";

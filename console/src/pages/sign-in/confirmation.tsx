@@ -6,6 +6,7 @@ import { Form } from "react-aria-components";
 import { apiOf, openApi } from "../../api/client.ts";
 import { gate } from "../../api/gate.ts";
 import { type Session, sessionQuery, useSession } from "../../api/session.tsx";
+import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -13,7 +14,6 @@ import { fieldsOf } from "../../parts/form-fields.ts";
 import { askPasskey, hasPasskeys } from "../../parts/passkey.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import { useReturn } from "./use-return.ts";
-import { useSignInWays } from "./ways.tsx";
 
 const api = apiOf(undefined);
 

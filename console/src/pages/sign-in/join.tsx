@@ -5,13 +5,13 @@ import { useMutation } from "@tanstack/react-query";
 import { Form } from "react-aria-components";
 import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
+import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { Button } from "../../parts/button.tsx";
 import { Field } from "../../parts/field.tsx";
 import { fieldsOf } from "../../parts/form-fields.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import { ToSignIn } from "./link.tsx";
 import { NewPassword } from "./new-password.tsx";
-import { useSignInWays } from "./ways.tsx";
 
 interface Props {
   readonly token: string;
