@@ -1,6 +1,7 @@
 /** The rules of saving: nothing that a person wrote is lost, whatever the service answers. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Autosave, LOCAL_MS, type LocalCopy, SERVICE_MS, type SetAside, type Version } from "./autosave.ts";
+import { Autosave, LOCAL_MS, SERVICE_MS } from "./autosave.ts";
+import type { LocalCopy, SetAside, Version } from "./autosave-state.ts";
 
 interface Draft {
   readonly subject: string;

@@ -2,54 +2,8 @@
  * Saves what a person writes: on this device right after the last key, in the service soon after. Two people who change different
  * fields both keep their changes; the same field is a conflict, and the version not taken is set aside.
  */
-
-type Fields = Readonly<Record<string, unknown>>;
-type Names<Draft> = readonly (keyof Draft & string)[];
-
-export interface Version<Draft> {
-  readonly draft: Draft;
-  readonly revision: number;
-}
-
-/** What this device keeps of a draft: the fields that the service does not have, with their former values. */
-export interface LocalCopy<Draft> {
-  readonly at: number;
-  readonly changed: Partial<Draft>;
-  readonly base: Partial<Draft>;
-}
-
-/** Values that were not taken. */
-export interface SetAside<Draft> {
-  readonly at: number;
-  readonly changed: Partial<Draft>;
-}
-
-export interface Places<Draft> {
-  /** @returns the new revision; throws what the API answers, with `status` and `details` */
-  readonly save: (change: Partial<Draft>, revision: number) => Promise<number>;
-  readonly current: () => Promise<Version<Draft>>;
-  readonly readLocal: () => Promise<LocalCopy<Draft> | undefined>;
-  readonly writeLocal: (copy: LocalCopy<Draft> | undefined) => Promise<void>;
-  readonly readAside: () => Promise<SetAside<Draft> | undefined>;
-  readonly writeAside: (aside: SetAside<Draft>) => Promise<void>;
-}
-
-export interface AutosaveState<Draft> {
-  readonly draft: Draft;
-  readonly revision: number;
-  /** `closed`: the service takes no more changes, because it is no draft any more. */
-  readonly status: "saved" | "unsaved" | "saving" | "unreachable" | "refused" | "conflict" | "closed";
-  readonly savedAt: number | undefined;
-  readonly keptAt: number | undefined;
-  readonly error: unknown;
-  /** Fields that another person changed, too, and their values. */
-  readonly conflict: { readonly names: Names<Draft>; readonly theirs: Draft } | undefined;
-  /** Fields that were taken over from another person's change. */
-  readonly adopted: Names<Draft>;
-  /** Changes of an earlier visit that the service does not have. */
-  readonly found: LocalCopy<Draft> | undefined;
-  readonly aside: SetAside<Draft> | undefined;
-}
+import type { AutosaveState, Places, Version } from "./autosave-state.ts";
+import { differing, isSame, picked } from "./differences.ts";
 
 export const LOCAL_MS = 300;
 export const SERVICE_MS = 2_000;
@@ -313,23 +267,4 @@ export class Autosave<Draft extends object> {
 
 function isTemporary(status: number | undefined): boolean {
   return status === undefined || status === 408 || status === 429 || status >= 500;
-}
-
-/** The names in `one` whose values differ in `other`. */
-function differing<Draft extends object>(
-  one: Partial<Draft>,
-  other: Partial<Draft>,
-): (keyof Draft & string)[] {
-  const names = Object.keys(one) as (keyof Draft & string)[];
-  return names.filter((name) => !isSame(one[name], other[name]));
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== "object" || typeof other !== "object") return false;
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function picked<Draft extends object>(draft: Draft, names: Names<Draft>): Partial<Draft> {
-  return Object.fromEntries(names.map((name) => [name, (draft as Fields)[name]])) as Partial<Draft>;
 }

@@ -91,7 +91,7 @@ function OpenEditor({
         <Tabs
           selectedKey={step}
           onSelectionChange={(next) => go(String(next) as Step)}
-          className={`flex min-h-0 min-w-0 flex-col ${showsPreview ? "max-lg:hidden" : ""}`}
+          className={`flex min-h-0 min-w-0 flex-col outline-none ${showsPreview ? "max-lg:hidden" : ""}`}
         >
           <TabList aria-label="Steps" className="grid shrink-0 grid-cols-4 border-y border-line">
             <StepTab id="to" name="To" state={<Audience open={open} check={check} />} />

@@ -1,7 +1,7 @@
 /** What the editor changes of a campaign, and what is kept of it on this device. */
 import type { Body, Data, Posthaste } from "@posthaste/client";
 import { del, get, set } from "idb-keyval";
-import type { LocalCopy, Places, SetAside } from "./autosave.ts";
+import type { LocalCopy, Places, SetAside } from "./autosave-state.ts";
 
 export type Campaign = Data<"getCampaign">;
 /** All fields that a change may have, but those that follow from others and those of a block editor. */

@@ -2,7 +2,7 @@
 import { Check, CloudOff, LoaderCircle, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useZone } from "../../../parts/time.tsx";
-import type { AutosaveState } from "./autosave.ts";
+import type { AutosaveState } from "./autosave-state.ts";
 import { type Draft, fieldNames } from "./draft.ts";
 
 export function SaveState({ state }: { readonly state: AutosaveState<Draft> }) {

@@ -1,7 +1,8 @@
 /** The draft that is open in the editor, saved by itself, with ⌘S, and when the page is left. */
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { usePlace } from "../../../api/session.tsx";
-import { Autosave, type AutosaveState } from "./autosave.ts";
+import { Autosave } from "./autosave.ts";
+import type { AutosaveState } from "./autosave-state.ts";
 import { type Campaign, type Draft, draftOf, placesOf } from "./draft.ts";
 
 export interface OpenDraft {
