@@ -23,7 +23,7 @@ class SpreadEndToEnd extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "console/src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: "test/support/global-setup.ts",
     reporters: report ? ["default", ["json", { outputFile: report }]] : ["default"],
     testTimeout: 30_000,

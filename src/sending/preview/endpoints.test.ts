@@ -202,6 +202,16 @@ describe("the page of a preview", () => {
     expect((await page(preview.url)).status).toBe(404);
   });
 
+  test("loads nothing of other hosts when its address says so, and shows embedded pictures", async () => {
+    const { preview } = await render({ html_content: '<img src="https://pictures.example/a.png" alt="A">' });
+    const policyOf = async (url: string) => (await page(url)).headers.get("content-security-policy") ?? "";
+    expect(await policyOf(preview.url)).toContain("img-src https:");
+    const blocked = await policyOf(`${preview.url}?remote=blocked`);
+    expect(blocked).not.toMatch(/https?:/);
+    expect(blocked).toContain("img-src data:");
+    expect(await policyOf(`${preview.dark_url}&remote=blocked`)).toBe(blocked);
+  });
+
   test("in the dark theme applies the mail's own dark rules, and recolours a mail that has none", async () => {
     const own =
       "<style>@media (prefers-color-scheme: dark){p{color:#fff}} @media (prefers-color-scheme:light){p{color:#000}}</style>" +

@@ -34,31 +34,42 @@ function readPreviewToken(token: string, key: KeyObject): { workspaceId: Workspa
   return ids && { workspaceId: asWorkspaceId(idAt(ids, 0)), id: idAt(ids, 16) };
 }
 
+/** What the page may load from other hosts, unless the address ends with `remote=blocked`. */
+const remote = [
+  "img-src https: http: data:",
+  "media-src https: http:",
+  "style-src 'unsafe-inline' https:",
+  "font-src https: data:",
+];
+const embedded = ["img-src data:", "style-src 'unsafe-inline'", "font-src data:"];
+
 /** No script, form or frame. A console of the same origin may show the page in a frame. Links open outside of the sandbox. */
-const headers = {
-  "Cache-Control": "private, no-store",
-  "Content-Security-Policy": [
-    "sandbox allow-popups allow-popups-to-escape-sandbox",
-    "default-src 'none'",
-    "img-src https: http: data:",
-    "media-src https: http:",
-    "style-src 'unsafe-inline' https:",
-    "font-src https: data:",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'self'",
-  ].join("; "),
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "SAMEORIGIN",
-  "X-Robots-Tag": "noindex",
-};
+function headersOf(sources: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    "Cache-Control": "private, no-store",
+    "Content-Security-Policy": [
+      "sandbox allow-popups allow-popups-to-escape-sandbox",
+      "default-src 'none'",
+      ...sources,
+      "form-action 'none'",
+      "base-uri 'none'",
+      "frame-ancestors 'self'",
+    ].join("; "),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Robots-Tag": "noindex",
+  };
+}
+
+const headers = headersOf(remote);
+const headersWithoutRemote = headersOf(embedded);
 
 export function registerPreviews(
   pages: FastifyInstance,
   { db, clock, keys }: { readonly db: Queryable; readonly clock: Clock; readonly keys: PurposeKeys },
 ): void {
-  pages.get<{ Params: { token: string }; Querystring: { theme?: unknown } }>(
+  pages.get<{ Params: { token: string }; Querystring: { theme?: unknown; remote?: unknown } }>(
     `${PATH}:token`,
     async ({ params, query }, reply) => {
       const named = keys.read((key) => readPreviewToken(params.token, key));
@@ -72,7 +83,10 @@ export function registerPreviews(
           html`<p>A preview can be seen for five minutes. Render the mail again.</p>`,
         );
       }
-      return reply.headers(headers).type("text/html; charset=utf-8").send(page);
+      return reply
+        .headers(query.remote === "blocked" ? headersWithoutRemote : headers)
+        .type("text/html; charset=utf-8")
+        .send(page);
     },
   );
 }
