@@ -52,7 +52,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     const { ran, violations } = await watched.seen();
     const elements = await watched.page
       .locator(strange)
-      .evaluateAll(`(found) => found.map((one) => one.outerHTML)`);
+      .evaluateAll((found: readonly { outerHTML: string }[]) => found.map((one) => one.outerHTML));
     const { pathname } = new URL(watched.page.url());
     await context.close();
     expect({ ran, violations, dialogs, elements, foreign: watched.foreign }).toEqual({

@@ -113,7 +113,7 @@ function sendMessages(
         to: `reader${number}${tags[number % tags.length]}@example.com`,
         subject: words("Your order", number),
         from_name: words("The shop", number),
-        body: `<p>${words("Thank you", number)}</p>`,
+        body: `<p>Hello</p><p>${words("Thank you", number)}</p>`,
       }),
     ),
   );

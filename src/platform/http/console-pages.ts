@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ConsoleBuild } from "#platform/console/console-build.ts";
@@ -18,17 +18,23 @@ const REFRESH_S = 2;
 
 export function registerConsole(server: FastifyInstance, build = new ConsoleBuild()): void {
   server.register(fastifyStatic, {
-    root: join(build.folder, "assets"),
-    prefix: `${PREFIX}/assets/`,
+    // The folder of the build comes and goes with it; this one is always there.
+    root: dirname(build.folder),
+    serve: false,
     preCompressed: true,
     // The name of each file has a hash of its content.
     immutable: true,
     maxAge: "1y",
     index: false,
-    decorateReply: false,
     setHeaders: (reply) => {
       reply.header("X-Content-Type-Options", "nosniff");
     },
+  });
+  server.get<{ Params: { file: string } }>(`${PREFIX}/assets/:file`, ({ params }, reply) =>
+    reply.sendFile(params.file, join(build.folder, "assets")),
+  );
+  server.get(`${PREFIX}/assets/*`, async () => {
+    throw notFound("Page");
   });
   server.get(`${PREFIX}/icon.svg`, async (_request, reply) => {
     const icon = await readFile(join(build.folder, "icon.svg")).catch(() => undefined);
