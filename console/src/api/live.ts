@@ -88,7 +88,16 @@ class LiveStates {
     else if (word.kind === "ask") this.#tellWants();
     else {
       this.#wantedElsewhere.set(word.tab, word.topics);
+      if (this.#isLeading) this.#tellKnown(word.topics);
       this.#settle();
+    }
+  }
+
+  /** The stream tells a state when it opens and when it changes: a tab that comes later gets what was told before. */
+  #tellKnown(topics: readonly string[]) {
+    for (const topic of topics) {
+      const state = this.#states.get(topic);
+      if (state) this.#tell({ kind: "state", state });
     }
   }
 
