@@ -1,5 +1,5 @@
 /**
- * Errors, logs, the API's descriptions, the docs and the comments use the field's words. plain-words.json lists words of a
+ * Errors, logs, the console, the API's descriptions, the docs and the comments use the field's words. plain-words.json lists words of a
  * former dialect, each with what to write instead.
  */
 import { readdirSync, readFileSync } from "node:fs";
@@ -24,9 +24,11 @@ function dialectIn(text: string, place: string): string[] {
     .map(({ word, better }) => `${place} says "${word}": write ${better}`);
 }
 
-const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".ts"))
-  .map((name) => `src/${name}`)
+const sources = ["src", "console/src"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
+  )
+  .filter((path) => /\.tsx?$/.test(path))
   .map((path) => {
     const text = readFileSync(join(root, path), "utf8");
     return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
@@ -44,7 +46,8 @@ function textsIn(source: Source): { readonly text: string; readonly place: strin
       ts.isStringLiteralLike(node) ||
       ts.isTemplateHead(node) ||
       ts.isTemplateMiddle(node) ||
-      ts.isTemplateTail(node)
+      ts.isTemplateTail(node) ||
+      ts.isJsxText(node)
     )
       found.push({ text: node.text, place: placeOf(source, node.getStart()) });
     ts.forEachChild(node, visit);
