@@ -9,9 +9,9 @@ import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { LongField } from "../../parts/long-field.tsx";
 import { Segmented } from "../../parts/segmented.tsx";
 import { SenderField, useSenders } from "./editor/from-step.tsx";
-import { LongText } from "./editor/long-text.tsx";
 import { SearchPicker } from "./editor/search-picker.tsx";
 import { NumberField } from "./editor/sms-step.tsx";
 import { useLists } from "./editor/to-step.tsx";
@@ -102,7 +102,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
           {kind === "sms" && <NumberField listId={listId ?? null} value={phone} onChange={setPhone} />}
         </div>
         {start === "html" && (
-          <LongText
+          <LongField
             name="html_content"
             label="HTML"
             rows={10}

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePlace } from "../../../api/session.tsx";
 import { Fact, Facts } from "../../../parts/facts.tsx";
 import { Failure } from "../../../parts/failure.tsx";
-import { MailFrame } from "./mail-frame.tsx";
+import { SentMail } from "./sent-mail.tsx";
 
 export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }) {
   const { api, workspace } = usePlace();
@@ -38,7 +38,7 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
           {data?.text}
         </pre>
       ) : (
-        <MailFrame title="The mail as it was sent" url={data?.preview.url} />
+        <SentMail title="The mail as it was sent" url={data?.preview.url} />
       )}
     </div>
   );
