@@ -9,6 +9,7 @@ import { Empty } from "../../../parts/empty.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
 import { type Check, countsText, type Finding } from "../findings.tsx";
+import { useCheck } from "../use-check.ts";
 import { type ContentPart, ContentStep } from "./content-step.tsx";
 import type { Campaign, Draft } from "./draft.ts";
 import { EditorHeader } from "./editor-header.tsx";
@@ -18,7 +19,6 @@ import { PreviewPane, SAMPLE } from "./preview-pane.tsx";
 import { SendStep } from "./send-step.tsx";
 import { SmsStep } from "./sms-step.tsx";
 import { ToStep, useLists } from "./to-step.tsx";
-import { useCheck } from "./use-check.ts";
 import { type OpenDraft, useDraft } from "./use-draft.ts";
 import { type Order, useRender } from "./use-render.ts";
 
@@ -64,7 +64,7 @@ function OpenEditor({
   const rendering = useRender(isSms ? undefined : orderOf(campaign, draft, person), () =>
     html.current?.anchored(),
   );
-  const { check, error, isChecking, again } = useCheck(open);
+  const { check, error, isChecking, again } = useCheck(campaign, open.state.revision, { isWriting: true });
 
   const jump = ({ field, line, column }: Finding) => {
     setShowsPreview(false);

@@ -16,16 +16,13 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const sender = data?.from.name ?? from_name;
   const isText = message_type === "sms" || (data !== undefined && data.html === "");
   return (
     <div className="flex flex-col gap-4">
       <Facts>
         <Fact name="Subject">{data?.subject ?? campaign.subject}</Fact>
-        <Fact name="From">
-          {data?.from.name ?? from_name} {"<"}
-          {from_email}
-          {">"}
-        </Fact>
+        <Fact name="From">{sender ? `${sender} <${from_email}>` : from_email}</Fact>
         {reply_to && <Fact name="Replies to">{reply_to}</Fact>}
       </Facts>
       <p className="text-small text-muted">

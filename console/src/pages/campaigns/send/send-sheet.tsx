@@ -14,6 +14,7 @@ import { counted } from "../../../parts/numbers.ts";
 import { type Finding, Findings } from "../findings.tsx";
 import { InboxLine } from "../inbox-line.tsx";
 import { inZone } from "../times.ts";
+import { useCheck } from "../use-check.ts";
 import { WhenChoice } from "../when-choice.tsx";
 import { Audience, Cost, Duration } from "./check-facts.tsx";
 
@@ -29,7 +30,7 @@ interface Props {
 type Campaign = Data<"getCampaign">;
 
 const HOLD_SECONDS = 10;
-const SHOWN_FINDINGS = 4;
+const SHOWN_FINDINGS = 3;
 
 export function SendSheet(props: Props) {
   const { api, workspace } = usePlace();
@@ -56,20 +57,14 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
   const { api, workspace } = usePlace();
   const { id, name, timezone } = campaign;
   const [when, setWhen] = useState(() => plannedTime(campaign));
-  const { data, error, refetch } = useQuery({
-    queryKey: ["campaign-check", workspace.id, id, campaign.revision],
-    queryFn: async ({ signal }) => {
-      const check = await api.checkCampaign({ id, signal });
-      // How far this clock is from that of the service, which decides when sending begins.
-      return { check, skew: Date.parse(check.checked_at) - Date.now() };
-    },
-    gcTime: 0,
+  const { check, skew, error, isChecking, again } = useCheck(campaign, campaign.revision, {
+    isWriting: false,
   });
-  const check = data?.check;
+  const isMail = campaign.message_type === "email";
   const people = check?.audience?.will_send;
   const send = useAct({
     run: () => {
-      const soon = Date.now() + (data?.skew ?? 0) + HOLD_SECONDS * 1_000;
+      const soon = Date.now() + skew + HOLD_SECONDS * 1_000;
       const scheduled_at = when ?? new Date(soon).toISOString();
       return api.sendCampaign({ id, body: { scheduled_at } });
     },
@@ -79,34 +74,44 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
   });
   return (
     <div className="flex flex-col gap-5">
-      <InboxLine
-        from={campaign.from_name ?? campaign.from_email}
-        subject={check?.subject ?? campaign.subject}
-        preview={check?.preview_text ?? ""}
-      />
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {isMail && (
+        <InboxLine
+          from={campaign.from_name ?? campaign.from_email}
+          subject={check?.subject ?? campaign.subject}
+          preview={check?.preview_text ?? ""}
+        />
+      )}
+      {error && <Failure error={error} onRetry={again} />}
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[96px_minmax(0,1fr)]">
         <Line name="To">
-          <Audience campaign={campaign} check={check} hasFailed={error !== null} />
+          {isMail ? (
+            <Audience campaign={campaign} check={check} hasFailed={error !== null} />
+          ) : (
+            `The people of ${campaign.segment_name ?? campaign.mailing_list_name ?? "no list yet"} who have a number`
+          )}
         </Line>
         <Line name="When">
           <WhenChoice value={when} onChange={setWhen} timezone={timezone} isBare />
         </Line>
-        <Line name="Takes">
-          <Duration check={check} hasFailed={error !== null} />
-        </Line>
-        {mayCall(workspace, "getBillingOverview") && (
-          <Line name="Costs">
-            <Cost check={check} hasFailed={error !== null} />
-          </Line>
+        {isMail && (
+          <>
+            <Line name="Takes">
+              <Duration check={check} hasFailed={error !== null} />
+            </Line>
+            {mayCall(workspace, "getBillingOverview") && (
+              <Line name="Costs">
+                <Cost check={check} hasFailed={error !== null} />
+              </Line>
+            )}
+            <Line name="Check">
+              {check ? (
+                <Findings check={check} isChecking={isChecking} onJump={onFinding} most={SHOWN_FINDINGS} />
+              ) : (
+                <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading the mail …"}</p>
+              )}
+            </Line>
+          </>
         )}
-        <Line name="Check">
-          {check ? (
-            <Findings check={check} isChecking={false} onJump={onFinding} most={SHOWN_FINDINGS} />
-          ) : (
-            <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading the mail …"}</p>
-          )}
-        </Line>
       </dl>
       {campaign.approval_requested_at && (
         <p className="border-l-2 border-info px-4 py-1">
