@@ -1,10 +1,7 @@
-/**
- * Figures per day as bars: a title, one sentence that sums them up, a day that arrow keys and the pointer choose, and the same
- * numbers as a table.
- */
+/** Figures per day as bars; around them is what every chart has (chart-figure.tsx). */
 import { scaleBand, scaleLinear } from "@visx/scale";
-import { type KeyboardEvent, type PointerEvent, useId, useState } from "react";
-import { Button } from "./button.tsx";
+import { useId, useState } from "react";
+import { ChartFigure, Ticks, Walk } from "./chart-figure.tsx";
 import { countText } from "./numbers.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -32,27 +29,11 @@ interface Props {
 }
 
 export function DayChart({ title, summary, series, days }: Props) {
-  const [isTable, setTable] = useState(false);
-  const id = useId();
+  const points = days.map(({ date, values }) => ({ label: dayText(date), values })).reverse();
   return (
-    <figure aria-labelledby={`${id}-title`} aria-describedby={`${id}-summary`}>
-      <figcaption className="flex flex-wrap items-center gap-x-4">
-        <h2 id={`${id}-title`} className="flex-1 text-[15px] font-semibold">
-          {title}
-        </h2>
-        <Button kind="quiet" onPress={() => setTable(!isTable)}>
-          {isTable ? "Show as chart" : "Show as table"}
-        </Button>
-        <p id={`${id}-summary`} className="w-full text-muted">
-          {summary}
-        </p>
-      </figcaption>
-      {isTable ? (
-        <DayTable title={title} series={series} days={days} />
-      ) : (
-        <Bars title={title} series={series} days={days} />
-      )}
-    </figure>
+    <ChartFigure title={title} summary={summary} pointName="Day" series={series} points={points}>
+      <Bars title={title} series={series} days={days} />
+    </ChartFigure>
   );
 }
 
@@ -65,8 +46,10 @@ const TICKS = 4;
 const LABEL_PX = 56;
 
 function Bars({ title, series, days }: Omit<Props, "summary">) {
-  const [ref, width] = useWidth();
-  const [chosen, setChosen] = useState(days.length - 1);
+  const [place, width] = useWidth();
+  const [active, setActive] = useState<number>();
+  const last = days.length - 1;
+  const chosen = Math.min(active ?? last, last);
   const hatch = useId();
   const stacks = [...new Set(series.map(({ stack }) => stack))];
   const highest = Math.max(
@@ -81,38 +64,18 @@ function Bars({ title, series, days }: Omit<Props, "summary">) {
   const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: TICKS });
   const barWidth = x.bandwidth() / stacks.length;
   const labelEvery = Math.max(1, Math.ceil(LABEL_PX / Math.max(1, x.step())));
-  const day = days[Math.min(chosen, days.length - 1)];
-  const onKey = (event: KeyboardEvent) => {
-    const steps: Readonly<Record<string, number>> = {
-      ArrowRight: 1,
-      ArrowLeft: -1,
-      Home: -days.length,
-      End: days.length,
-    };
-    const step = steps[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    setChosen(Math.max(0, Math.min(days.length - 1, chosen + step)));
-  };
-  const onPointer = (event: PointerEvent<HTMLElement>) => {
-    const at = event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT;
-    setChosen(Math.max(0, Math.min(days.length - 1, Math.floor(at / x.step()))));
-  };
+  const day = days[chosen];
   return (
     <>
       <Legend series={series} day={day} />
-      <div
-        ref={ref}
-        role="slider"
-        tabIndex={0}
-        aria-label={`${title}: day`}
-        aria-valuemin={0}
-        aria-valuemax={days.length - 1}
-        aria-valuenow={chosen}
-        aria-valuetext={day ? textOf(day, series) : ""}
-        onKeyDown={onKey}
-        onPointerMove={onPointer}
-        className="rounded"
+      <Walk
+        label={`${title}: day`}
+        at={chosen}
+        count={days.length}
+        text={day ? textOf(day, series) : ""}
+        onMove={setActive}
+        pointAt={(px) => Math.floor((px - LEFT) / x.step())}
+        place={place}
       >
         <svg width={width} height={HEIGHT} aria-hidden className="block">
           <defs>
@@ -126,17 +89,7 @@ function Bars({ title, series, days }: Omit<Props, "summary">) {
               <rect width="2" height="5" className="fill-surface" />
             </pattern>
           </defs>
-          {y
-            .ticks(TICKS)
-            .filter(Number.isInteger)
-            .map((tick) => (
-              <g key={tick}>
-                <line x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} className="stroke-line" />
-                <text x={LEFT - 8} y={y(tick) + 4} textAnchor="end" className="fill-muted text-[11px]">
-                  {shortText(tick)}
-                </text>
-              </g>
-            ))}
+          <Ticks scale={y} count={TICKS} left={LEFT} width={width} />
           {days.map(({ date, values }, index) => {
             const left = x(date) ?? 0;
             return (
@@ -164,7 +117,7 @@ function Bars({ title, series, days }: Omit<Props, "summary">) {
                     ))}
                   </g>
                 ))}
-                {(days.length - 1 - index) % labelEvery === 0 && left > LEFT + LABEL_PX / 2 && (
+                {(last - index) % labelEvery === 0 && left > LEFT + LABEL_PX / 2 && (
                   <text
                     x={Math.min(left + x.bandwidth() / 2, width - LABEL_PX / 2)}
                     y={HEIGHT - 6}
@@ -178,7 +131,7 @@ function Bars({ title, series, days }: Omit<Props, "summary">) {
             );
           })}
         </svg>
-      </div>
+      </Walk>
     </>
   );
 }
@@ -200,46 +153,6 @@ function Legend({ series, day }: { readonly series: readonly DaySeries[]; readon
         </span>
       ))}
     </p>
-  );
-}
-
-function DayTable({ title, series, days }: Omit<Props, "summary">) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a place that scrolls has to be reached by keyboard
-    <section className="mt-2 max-h-72 overflow-auto border-t border-line" aria-label={title} tabIndex={0}>
-      <table className="w-full text-table">
-        <thead>
-          <tr>
-            <th scope="col" className="sticky top-0 h-8 bg-surface text-left font-medium text-muted">
-              Day
-            </th>
-            {series.map(({ name }) => (
-              <th
-                key={name}
-                scope="col"
-                className="sticky top-0 h-8 bg-surface pl-4 text-right font-medium text-muted"
-              >
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...days].reverse().map(({ date, values }) => (
-            <tr key={date} className="border-t border-line/60">
-              <th scope="row" className="h-7 text-left font-normal whitespace-nowrap">
-                {dayText(date)}
-              </th>
-              {series.map(({ name }, index) => (
-                <td key={name} className="pl-4 text-right">
-                  {countText(values[index] ?? 0)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }
 
@@ -266,10 +179,4 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "sho
 
 function dayText(date: string): string {
   return dayFormat.format(new Date(`${date}T00:00:00Z`));
-}
-
-const short = new Intl.NumberFormat("en", { notation: "compact" });
-
-function shortText(count: number): string {
-  return short.format(count);
 }

@@ -7,16 +7,17 @@ interface Props extends Omit<TextFieldProps, "className" | "children"> {
   readonly hint?: ReactNode;
   readonly placeholder?: string;
   readonly rows?: number;
+  readonly isMono?: boolean;
 }
 
-export function LongField({ label, hint, placeholder, rows = 3, ...rest }: Props) {
+export function LongField({ label, hint, placeholder, rows = 3, isMono = false, ...rest }: Props) {
   return (
     <TextField {...rest} className="flex flex-col gap-1">
       <Label className="font-medium">{label}</Label>
       <TextArea
         rows={rows}
         placeholder={placeholder ?? ""}
-        className="rounded-control border border-control bg-surface px-3 py-2 data-[focused]:border-accent data-[invalid]:border-bad"
+        className={`resize-y rounded-control border border-control bg-surface px-3 py-2 data-[focused]:border-accent data-[invalid]:border-bad ${isMono ? "font-mono text-small" : ""}`}
       />
       {hint && (
         <Text slot="description" className="text-small text-muted">

@@ -2,7 +2,8 @@
  * A mail in a frame, by the address of a preview: the frame has its own policy and runs no script. A new mail loads behind the shown
  * one and takes its place when it is there, so that nothing flickers.
  */
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { useState } from "react";
+import { useWidth } from "./use-width.ts";
 
 interface Props {
   /** `preview.url` or `preview.dark_url` of renderContent. */
@@ -16,8 +17,7 @@ interface Props {
 
 export function MailPreview({ url, title, width, anchor }: Props) {
   const [shown, setShown] = useState<string>();
-  const place = useRef<HTMLDivElement>(null);
-  const room = useWidth(place);
+  const [place, room] = useWidth();
   const address = addressOf(url, anchor);
   const scale = width === undefined || room === 0 ? 1 : Math.min(1, room / width);
   const size = { width: width === undefined ? "100%" : width, height: `${100 / scale}%` };
@@ -49,16 +49,4 @@ export function MailPreview({ url, title, width, anchor }: Props) {
 function addressOf(url: string, anchor: string | undefined): string {
   const { pathname, search } = new URL(url, location.origin);
   return `${pathname}${search}${anchor ? `#${encodeURIComponent(anchor)}` : ""}`;
-}
-
-function useWidth(place: RefObject<HTMLDivElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const { current } = place;
-    if (!current) return;
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [place]);
-  return width;
 }

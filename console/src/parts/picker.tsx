@@ -26,7 +26,7 @@ export function Picker({ label, options, hint, placeholder, ...rest }: Props) {
     <ComboBox
       {...rest}
       items={options}
-      allowsEmptyCollection
+      allowsEmptyCollection={rest.allowsCustomValue !== true}
       menuTrigger="focus"
       className="flex min-w-0 flex-col gap-1"
     >

@@ -130,17 +130,15 @@ function subjectFindings(subject: string): CheckFinding[] {
   ];
 }
 
-/** The beginning of what the HTML says, hidden preheaders included, as lists of mail show it. */
+/** The beginning of the words of the HTML, hidden preheaders included, as lists of mail show it. */
 function previewOf(html: string): string {
   const body = html
     .slice(0, 200_000)
     .replace(/^[\s\S]*?<body[^>]{0,2000}>/i, "")
     .replaceAll(/<(style|script|title|head)\b[\s\S]*?<\/\1/gi, " ");
-  // Hidden elements count here; the text part leaves them out.
-  const shown = plainText(body.replaceAll(/\sstyle\s*=\s*(?:"[^"]*"|'[^']*')/gi, ""), () => "");
-  const text = shown
-    .replaceAll(/https?:\/\/\S+/g, "")
-    .replaceAll(/(?:\s|\u{200b}|\u{200c}|\u{34f}|\u{ad})+/gu, " ");
+  // Unlike in the text part, hidden elements count here, and links are their words alone.
+  const bare = body.replaceAll(/\s(?:style|href)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)/gi, "");
+  const text = plainText(bare, () => "").replaceAll(/(?:\s|\u{200b}|\u{200c}|\u{34f}|\u{ad})+/gu, " ");
   return Array.from(text.trim()).slice(0, PREVIEW_LENGTH).join("");
 }
 

@@ -72,6 +72,26 @@ describe("the content", () => {
   });
 
   test.each([
+    ["double quotes", '<a href="https://shop.co/sale?a=1&amp;b=2">The sale</a>'],
+    ["single quotes", "<a href='https://shop.co/sale'>The sale</a>"],
+    ["no quotes", "<a class=x href=https://shop.co/sale>The sale</a>"],
+    ["a merge tag", '<a href="{{ unsubscribe_url }}">The sale</a>'],
+  ])("of a link with its address in %s has only its words in the preview text", async (_, link) => {
+    const { preview_text } = await check(
+      await draft({ html_content: `<p>What is new &lt; old</p>${link} now` }),
+    );
+    expect(preview_text).toMatch(/^What is new < old The sale now(?: Unsubscribe)?/);
+    expect(preview_text).not.toContain("http");
+  });
+
+  test("with the address of a site in its words has it in the preview text", async () => {
+    const html_content = '<p>Read <a href="https://shop.co/x">https://shop.co/x</a> today</p>';
+    expect((await check(await draft({ html_content }))).preview_text).toMatch(
+      /^Read https:\/\/shop\.co\/x today/,
+    );
+  });
+
+  test.each([
     ['<a href="">x</a>', "link_empty", "error"],
     ['<a href="#">x</a>', "link_empty", "error"],
     ['<a href="javascript:alert(1)">x</a>', "link_scheme", "error"],

@@ -13,7 +13,7 @@ import { ListPage } from "../../parts/list-page.tsx";
 import { type Averages, averagesOf, type CampaignRow, campaignColumns } from "./campaign-columns.tsx";
 import { NewCampaignDialog, type Start } from "./new-campaign-dialog.tsx";
 import { RunningCampaigns } from "./running-campaigns.tsx";
-import { useCampaignActs } from "./use-campaign-acts.tsx";
+import { useCampaignMenu } from "./use-campaign-menu.tsx";
 
 const fields = filterFields(parameters, { from: "after", to: "before" });
 
@@ -23,7 +23,7 @@ export function CampaignsPage() {
   const [start, setStart] = useState<Start>();
   const [averages, setAverages] = useState<Averages>();
   const [running, setRunning] = useState<readonly string[]>([]);
-  const { menuOf, overlay } = useCampaignActs();
+  const { menuOf, overlay } = useCampaignMenu();
   const mayWrite = mayCall(workspace, "createCampaign");
   const open = (id: string) => void navigate({ to: `/${workspace.id}/campaigns/${id}` });
   useKeys({ "n c": () => mayWrite && setStart("empty") });

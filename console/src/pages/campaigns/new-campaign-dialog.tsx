@@ -2,16 +2,16 @@
 import schema from "schema:NewCampaign";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { hasFieldErrors, useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { LongField } from "../../parts/long-field.tsx";
 import { Segmented } from "../../parts/segmented.tsx";
-import { SenderField, useSenders } from "./editor/from-step.tsx";
-import { LongText } from "./editor/long-text.tsx";
+import { SenderField, SenderReadiness, useSenders } from "./editor/from-step.tsx";
 import { SearchPicker } from "./editor/search-picker.tsx";
 import { NumberField } from "./editor/sms-step.tsx";
 import { useLists } from "./editor/to-step.tsx";
@@ -49,8 +49,8 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
   const limits = schema.properties;
   return (
     <Dialog title="New campaign" isOpen onClose={onClose} isWide>
-      <Form
-        validationErrors={fieldErrors(make.error)}
+      <ActForm
+        act={make}
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -65,7 +65,6 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             ...(text("html_content") && { html_content: text("html_content") }),
           });
         }}
-        className="flex flex-col gap-4"
       >
         {start === "empty" && (
           <Segmented
@@ -85,13 +84,16 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             autoFocus
           />
           <Field name="subject" label="Subject" {...limitOf(limits.subject)} isRequired />
-          <SenderField
-            label="From"
-            name="from_email"
-            value={email}
-            onChange={setFrom}
-            listAddress={list?.from_email ?? null}
-          />
+          <div>
+            <SenderField
+              label="From"
+              name="from_email"
+              value={email}
+              onChange={setFrom}
+              listAddress={list?.from_email ?? null}
+            />
+            <SenderReadiness email={email} />
+          </div>
           <SearchPicker
             label="List"
             placeholder="Later"
@@ -102,7 +104,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
           {kind === "sms" && <NumberField listId={listId ?? null} value={phone} onChange={setPhone} />}
         </div>
         {start === "html" && (
-          <LongText
+          <LongField
             name="html_content"
             label="HTML"
             rows={10}
@@ -111,14 +113,14 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             isRequired
           />
         )}
-        {make.error && <Failure error={make.error} />}
+        {make.error && !hasFieldErrors(make.error) && <Failure error={make.error} />}
         <div className="flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={make.isPending}>
             Create the draft
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

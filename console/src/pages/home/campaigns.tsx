@@ -1,30 +1,20 @@
 /** Campaigns on the home page: those that are being sent, live, and the last five. */
-import type { Data, Schema } from "@posthaste/client";
+import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ProgressBar } from "react-aria-components";
-import { useLive } from "../../api/live.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { countText, rateText } from "../../parts/numbers.ts";
 import { Panel } from "../../parts/page.tsx";
-import { type Look, StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { CampaignState } from "../campaigns/campaign-state.tsx";
+import { useProgress } from "../campaigns/report/use-progress.ts";
 
 type Campaign = Schema<"CampaignSummary">;
-type Progress = Data<"getCampaignProgress">;
 
 const LAST = 5;
 const POLL_MS = 60_000;
-
-const looks: Readonly<Record<Campaign["status"], Look>> = {
-  draft: { shape: "○", tone: "text-muted" },
-  scheduled: { shape: "◐", tone: "text-info" },
-  sending: { shape: "◐", tone: "text-info" },
-  sent: { shape: "●", tone: "text-good" },
-  paused: { shape: "▲", tone: "text-warning" },
-  cancelled: { shape: "■", tone: "text-muted" },
-};
 
 export function SendingNow() {
   const { api, workspace } = usePlace();
@@ -47,14 +37,8 @@ export function SendingNow() {
 }
 
 function SendingRow({ campaign: { id, name } }: { readonly campaign: Campaign }) {
-  const { api, workspace } = usePlace();
-  const live = useLive<Progress | null>(workspace.id, `campaign:${id}`);
-  const { data } = useQuery({
-    queryKey: ["campaign-progress", workspace.id, id],
-    queryFn: ({ signal }) => api.getCampaignProgress({ id, signal }),
-    enabled: live === undefined,
-  });
-  const progress = live ?? data;
+  const { workspace } = usePlace();
+  const { progress } = useProgress(id, "sending");
   if (!progress) return <li className="h-16 animate-appear rounded bg-sunken" />;
   const { attempted, total, rate_per_minute, eta, limited_by, status } = progress;
   const percent = total === 0 ? 0 : Math.floor((attempted / total) * 100);
@@ -126,7 +110,7 @@ function CampaignRow({ campaign }: { readonly campaign: Campaign }) {
       <Link to={`/${workspace.id}/campaigns/${id}`} className="truncate font-medium hover:underline">
         {name}
       </Link>
-      <StateMark {...looks[status]} word={status} />
+      <CampaignState status={status} />
       <span className="text-small text-muted">
         {delivered_count > 0 &&
           `opened ${rateText(unique_open_count, delivered_count)}, clicked ${countText(unique_click_count)}`}

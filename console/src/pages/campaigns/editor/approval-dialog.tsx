@@ -7,8 +7,8 @@ import { usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
+import { LongField } from "../../../parts/long-field.tsx";
 import type { Campaign } from "./draft.ts";
-import { LongText } from "./long-text.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 export function ApprovalDialog({
@@ -45,7 +45,7 @@ export function ApprovalDialog({
         <p className="text-muted">
           Everyone who may send campaigns gets a notice. A later change of the draft ends the request.
         </p>
-        <LongText
+        <LongField
           name="message"
           label="What they should know"
           value={message}

@@ -8,17 +8,17 @@ import type { CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Empty } from "../../../parts/empty.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
+import { type Check, countsText, type Finding } from "../findings.tsx";
+import { useCheck } from "../use-check.ts";
 import { type ContentPart, ContentStep } from "./content-step.tsx";
 import type { Campaign, Draft } from "./draft.ts";
 import { EditorHeader } from "./editor-header.tsx";
-import { countsText, type Finding } from "./findings.tsx";
 import { FromStep } from "./from-step.tsx";
 import { Notices } from "./notices.tsx";
 import { PreviewPane, SAMPLE } from "./preview-pane.tsx";
 import { SendStep } from "./send-step.tsx";
 import { SmsStep } from "./sms-step.tsx";
-import { type Check, ToStep, useLists } from "./to-step.tsx";
-import { useCheck } from "./use-check.ts";
+import { ToStep, useLists } from "./to-step.tsx";
 import { type OpenDraft, useDraft } from "./use-draft.ts";
 import { type Order, useRender } from "./use-render.ts";
 
@@ -64,7 +64,7 @@ function OpenEditor({
   const rendering = useRender(isSms ? undefined : orderOf(campaign, draft, person), () =>
     html.current?.anchored(),
   );
-  const { check, error, isChecking, again } = useCheck(open);
+  const { check, error, isChecking, again } = useCheck(campaign, open.state.revision, { isWriting: true });
 
   const jump = ({ field, line, column }: Finding) => {
     setShowsPreview(false);
@@ -83,6 +83,7 @@ function OpenEditor({
         open={open}
         check={check}
         onChanged={onChanged}
+        onFinding={jump}
         showsPreview={showsPreview}
         onPreview={() => setShowsPreview(!showsPreview)}
       />

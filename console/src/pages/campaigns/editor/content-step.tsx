@@ -5,11 +5,11 @@ import { CodeEditor, type CodeEditorHandle, type CodeMark } from "../../../parts
 import { Field } from "../../../parts/field.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
 import { offerUndo } from "../../../parts/undo.tsx";
+import type { Check } from "../findings.tsx";
+import { InboxLine } from "../inbox-line.tsx";
 import { Attachments } from "./attachments.tsx";
 import { textOrNull } from "./draft.ts";
-import { InboxLine } from "./inbox-line.tsx";
 import { useMergeTags } from "./merge-tags.ts";
-import type { Check } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 import type { Rendered } from "./use-render.ts";
 

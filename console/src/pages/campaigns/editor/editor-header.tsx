@@ -9,11 +9,11 @@ import { ActMenu } from "../../../parts/act-menu.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { DeleteQuestion } from "../delete-question.tsx";
+import type { Check, Finding } from "../findings.tsx";
 import { ApprovalDialog } from "./approval-dialog.tsx";
 import type { Campaign } from "./draft.ts";
 import { SaveState } from "./save-state.tsx";
 import { TestDialog } from "./test-dialog.tsx";
-import type { Check } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 const SendSheet = lazy(async () => ({ default: (await import("../send/send-sheet.tsx")).SendSheet }));
@@ -22,11 +22,12 @@ interface Props {
   readonly open: OpenDraft;
   readonly check: Check | undefined;
   readonly onChanged: () => void;
+  readonly onFinding: (finding: Finding) => void;
   readonly showsPreview: boolean;
   readonly onPreview: () => void;
 }
 
-export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }: Props) {
+export function EditorHeader({ open, check, onChanged, onFinding, showsPreview, onPreview }: Props) {
   const { campaign, draft, edit, state, autosave } = open;
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
@@ -112,7 +113,15 @@ export function EditorHeader({ open, check, onChanged, showsPreview, onPreview }
       )}
       {overlay === "send" && (
         <Suspense fallback={null}>
-          <SendSheet campaignId={campaign.id} onClose={close} onSent={onChanged} />
+          <SendSheet
+            campaignId={campaign.id}
+            onClose={close}
+            onSent={onChanged}
+            onFinding={(finding) => {
+              close();
+              onFinding(finding);
+            }}
+          />
         </Suspense>
       )}
     </>

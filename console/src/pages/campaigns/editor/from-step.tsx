@@ -118,7 +118,7 @@ export function SenderField({
 }
 
 /** What the records of the sender's domain say. */
-function SenderReadiness({ email }: { readonly email: string }) {
+export function SenderReadiness({ email }: { readonly email: string }) {
   const { workspace } = usePlace();
   const { senders, domains, isLoaded } = useSenders();
   const host = email.split("@")[1]?.toLowerCase() ?? "";

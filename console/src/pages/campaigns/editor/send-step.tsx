@@ -3,15 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Field } from "../../../parts/field.tsx";
+import { LongField } from "../../../parts/long-field.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
-import { useZone } from "../../../parts/time.tsx";
 import { Checkbox } from "../../../parts/toggle.tsx";
+import { type Check, type Finding, Findings } from "../findings.tsx";
+import { WhenChoice } from "../when-choice.tsx";
 import { type Draft, textOrNull } from "./draft.ts";
-import { type Finding, Findings } from "./findings.tsx";
-import { LongText } from "./long-text.tsx";
-import { type Check, useLists } from "./to-step.tsx";
+import { useLists } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
-import { momentOf, wallOf } from "./zoned-time.ts";
 
 interface Props {
   readonly open: OpenDraft;
@@ -30,7 +29,13 @@ export function SendStep({ open, check, isChecking, onJump }: Props) {
           {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
         </p>
       )}
-      <When {...open} />
+      <div className="border-t border-line pt-4">
+        <WhenChoice
+          value={open.draft.scheduled_at}
+          onChange={(scheduled_at) => open.edit({ scheduled_at })}
+          timezone={open.campaign.timezone}
+        />
+      </div>
       {!isSms && (
         <details className="border-t border-line pt-4">
           <summary className="w-fit cursor-default rounded font-medium">Tracking, route and headers</summary>
@@ -42,50 +47,6 @@ export function SendStep({ open, check, isChecking, onJump }: Props) {
         </details>
       )}
     </div>
-  );
-}
-
-const HOUR_MS = 3_600_000;
-
-/** A time of the workspace's zone, with that of the person's own. */
-function When({ campaign: { timezone }, draft: { scheduled_at }, edit }: OpenDraft) {
-  const own = useZone();
-  const inZone = (zone: string) =>
-    new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: zone }).format(
-      new Date(scheduled_at ?? 0),
-    );
-  return (
-    <section className="flex flex-col gap-3 border-t border-line pt-4">
-      <Segmented
-        label="Leaves"
-        value={scheduled_at === null ? "now" : "later"}
-        onChange={(value) =>
-          edit({
-            scheduled_at:
-              value === "now"
-                ? null
-                : momentOf(wallOf(new Date(Date.now() + 24 * HOUR_MS).toISOString(), timezone), timezone),
-          })
-        }
-        segments={[
-          { id: "now", name: "When “Send” is pressed" },
-          { id: "later", name: "At a time" },
-        ]}
-      />
-      {scheduled_at !== null && (
-        <div className="max-w-xs">
-          <Field
-            label={`Time in ${timezone}`}
-            type="datetime-local"
-            value={wallOf(scheduled_at, timezone)}
-            onChange={(wall) => wall !== "" && edit({ scheduled_at: momentOf(wall, timezone) })}
-            hint={
-              own === timezone ? inZone(timezone) : `${inZone(timezone)}. Your time: ${inZone(own)} (${own}).`
-            }
-          />
-        </div>
-      )}
-    </section>
   );
 }
 
@@ -190,7 +151,7 @@ function Headers({ draft, edit }: OpenDraft) {
           Add headers of your own
         </Checkbox>
         {draft.use_custom_headers && (
-          <LongText
+          <LongField
             label="Headers"
             hint="One on each line: “Name: value”. Merge tags are not replaced here."
             rows={3}

@@ -4,11 +4,11 @@ import { Choice } from "../../../parts/choice.tsx";
 import { CodeEditor, type CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Field } from "../../../parts/field.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
+import type { Check } from "../findings.tsx";
 import { marksOf } from "./content-step.tsx";
 import { textOrNull } from "./draft.ts";
 import { useFields, useMergeTags } from "./merge-tags.ts";
 import { smsSizeOf } from "./sms-parts.ts";
-import type { Check } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 interface Props {

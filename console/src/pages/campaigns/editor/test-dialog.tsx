@@ -7,10 +7,10 @@ import { usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
+import { LongField } from "../../../parts/long-field.tsx";
 import { counted } from "../../../parts/numbers.ts";
-import { countsText } from "./findings.tsx";
-import { LongText } from "./long-text.tsx";
-import type { Check } from "./to-step.tsx";
+import type { Check } from "../findings.tsx";
+import { countsText } from "../findings.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 interface Props {
@@ -44,7 +44,7 @@ export function TestDialog({ open: { campaign, autosave }, check, onClose }: Pro
         }}
         className="flex flex-col gap-4"
       >
-        <LongText
+        <LongField
           name="emails"
           label="To"
           rows={2}

@@ -5,15 +5,15 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { Fact, Facts } from "../../../parts/facts.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import { Segmented } from "../../../parts/segmented.tsx";
+import type { Check } from "../findings.tsx";
+import { ExcludedReasons } from "../send/excluded-reasons.tsx";
 import type { Campaign, Draft } from "./draft.ts";
 import { SearchPicker } from "./search-picker.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
-export type Check = Data<"checkCampaign">;
 type Kind = "list" | "segment" | "conditions";
 
 const SAMPLES = 10;
@@ -59,7 +59,7 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
           </Button>
         </p>
       )}
-      {campaign.message_type === "email" && <AudienceFacts check={check} />}
+      {campaign.message_type === "email" && <AudienceFacts check={check} listId={draft.mailing_list_id} />}
       {kindOf(draft) !== "conditions" && <Samples draft={draft} />}
     </div>
   );
@@ -151,8 +151,13 @@ function SegmentChoice({
 }
 
 /** How many people get it, and why others do not. */
-function AudienceFacts({ check }: { readonly check: Check | undefined }) {
-  const { workspace } = usePlace();
+function AudienceFacts({
+  check,
+  listId,
+}: {
+  readonly check: Check | undefined;
+  readonly listId: string | null;
+}) {
   const audience = check?.audience;
   const reason = check?.unchecked.find(({ part }) => part === "audience")?.reason;
   if (!audience)
@@ -168,16 +173,8 @@ function AudienceFacts({ check }: { readonly check: Check | undefined }) {
         </span>
       </p>
       {excluded.total > 0 && (
-        <div className="mt-3">
-          <Facts>
-            <Fact name="Suppressed">
-              <Link to={`/${workspace.id}/suppression`} className="text-accent hover:underline">
-                {countText(excluded.suppressed)}
-              </Link>
-            </Fact>
-            <Fact name="Unsubscribed">{countText(excluded.unsubscribed)}</Fact>
-            <Fact name="Invalid address">{countText(excluded.invalid)}</Fact>
-          </Facts>
+        <div className="mt-2 text-muted">
+          {countText(excluded.total)} are left out: <ExcludedReasons excluded={excluded} listId={listId} />
         </div>
       )}
     </div>

@@ -1,13 +1,13 @@
 /** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
 import type { Data } from "@posthaste/client";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useAct } from "../../../api/act.ts";
+import { Link } from "@tanstack/react-router";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
 import { Page } from "../../../parts/page.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
+import { actsOnce, useCampaignAct } from "../use-campaign-act.ts";
 import { Content } from "./content.tsx";
 import { Curve } from "./curve.tsx";
 import { Domains } from "./domains.tsx";
@@ -27,7 +27,10 @@ type Campaign = Data<"getCampaign">;
 export function CampaignReport({ campaign }: { readonly campaign: Campaign }) {
   const { workspace } = usePlace();
   return (
-    <Page title={campaign.name} acts={mayCall(workspace, "duplicateCampaign") && <Copy id={campaign.id} />}>
+    <Page
+      title={campaign.name}
+      acts={mayCall(workspace, "duplicateCampaign") && <Copy campaign={campaign} />}
+    >
       <div className="-mt-3 mb-4 flex gap-4 text-muted">
         <Link to={`/${workspace.id}/campaigns`} className="shrink-0 text-accent hover:underline">
           All campaigns
@@ -107,20 +110,13 @@ function Results({ campaign, progress }: { readonly campaign: Campaign; readonly
 }
 
 /** What was sent cannot be changed; a copy can. */
-function Copy({ id }: { readonly id: string }) {
-  const { api, workspace } = usePlace();
-  const navigate = useNavigate();
-  const copy = useAct({
-    run: () => api.duplicateCampaign({ id }),
-    changes: ["campaigns"],
-    done: ({ name }) => `The draft ${name} is made`,
-    onDone: ({ id: draft }) => void navigate({ to: `/${workspace.id}/campaigns/${draft}` }),
-  });
+function Copy({ campaign }: { readonly campaign: Campaign }) {
+  const copy = useCampaignAct();
   return (
     <>
       {copy.error && <Failure error={copy.error} />}
-      <Button onPress={() => copy.mutate()} isPending={copy.isPending}>
-        Duplicate
+      <Button onPress={() => copy.mutate({ act: "duplicate", campaign })} isPending={copy.isPending}>
+        {actsOnce.duplicate.name}
       </Button>
     </>
   );

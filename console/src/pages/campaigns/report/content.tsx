@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { usePlace } from "../../../api/session.tsx";
 import { Fact, Facts } from "../../../parts/facts.tsx";
 import { Failure } from "../../../parts/failure.tsx";
-import { MailFrame } from "./mail-frame.tsx";
+import { SentMail } from "./sent-mail.tsx";
 
 export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }) {
   const { api, workspace } = usePlace();
@@ -16,16 +16,13 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const sender = data?.from.name ?? from_name;
   const isText = message_type === "sms" || (data !== undefined && data.html === "");
   return (
     <div className="flex flex-col gap-4">
       <Facts>
         <Fact name="Subject">{data?.subject ?? campaign.subject}</Fact>
-        <Fact name="From">
-          {data?.from.name ?? from_name} {"<"}
-          {from_email}
-          {">"}
-        </Fact>
+        <Fact name="From">{sender ? `${sender} <${from_email}>` : from_email}</Fact>
         {reply_to && <Fact name="Replies to">{reply_to}</Fact>}
       </Facts>
       <p className="text-small text-muted">
@@ -38,7 +35,7 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
           {data?.text}
         </pre>
       ) : (
-        <MailFrame title="The mail as it was sent" url={data?.preview.url} />
+        <SentMail title="The mail as it was sent" url={data?.preview.url} />
       )}
     </div>
   );

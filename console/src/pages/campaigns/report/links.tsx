@@ -7,10 +7,10 @@ import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { countText, rateText } from "../../../parts/numbers.ts";
 import { Panel } from "../../../parts/page.tsx";
-import { MailFrame } from "./mail-frame.tsx";
 import { markLinks } from "./mark-links.ts";
 import { RecipientsLink } from "./recipients-link.tsx";
 import { type FigureColumn, ReportTable, Waiting } from "./report-table.tsx";
+import { SentMail } from "./sent-mail.tsx";
 import { useTracking } from "./use-tracking.ts";
 
 type Link = Data<"listCampaignLinks">[number];
@@ -115,7 +115,7 @@ function LinksInMail({ id, links }: { readonly id: string; readonly links: reado
       {error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : (
-        <MailFrame title="The mail with its clicks" url={data?.preview.url} />
+        <SentMail title="The mail with its clicks" url={data?.preview.url} />
       )}
     </div>
   );

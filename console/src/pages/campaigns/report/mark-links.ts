@@ -31,9 +31,18 @@ export function markLinks<Link extends MarkedLink>(
   return pieces.join("") + html.slice(copied);
 }
 
-/** The address without HTML escapes, as a browser reads it. */
+const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** The address without the HTML escapes that addresses have; the page's policy allows no parser of HTML here. */
 function unescaped(text: string): string {
-  const field = document.createElement("textarea");
-  field.innerHTML = text;
-  return field.value.trim();
+  return text
+    .replace(
+      /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi,
+      (whole: string, decimal?: string, hex?: string, name?: string) => {
+        if (name !== undefined) return named[name.toLowerCase()] ?? whole;
+        const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+        return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+      },
+    )
+    .trim();
 }

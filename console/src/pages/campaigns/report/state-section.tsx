@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Fact, Facts } from "../../../parts/facts.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import { Time, useZone } from "../../../parts/time.tsx";
-import { durationText, inZone } from "../send/wall-time.ts";
+import { durationText, inZone } from "../times.ts";
 import { CampaignActs } from "./campaign-acts.tsx";
 import type { Progress } from "./use-progress.ts";
 

@@ -31,6 +31,8 @@ export function useProgress(id: string, status: Progress["status"]) {
   const current = progress?.status;
   useEffect(() => {
     if (current === undefined || current === status) return;
+    // An act of this page has it loaded again itself, when all of it is done.
+    if (queries.isMutating() > 0) return;
     for (const first of ["campaign", "campaigns"]) void queries.invalidateQueries({ queryKey: [first] });
   }, [current, status, queries]);
   return {

@@ -1,8 +1,8 @@
 /** What the check says of the audience, the time and the cost, each in a sentence. */
 import type { Data } from "@posthaste/client";
 import { counted, countText } from "../../../parts/numbers.ts";
+import { durationText } from "../times.ts";
 import { ExcludedReasons } from "./excluded-reasons.tsx";
-import { durationText } from "./wall-time.ts";
 
 type Check = Data<"checkCampaign">;
 

@@ -11,24 +11,26 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
+import { type Finding, Findings } from "../findings.tsx";
+import { InboxLine } from "../inbox-line.tsx";
+import { inZone } from "../times.ts";
+import { useCheck } from "../use-check.ts";
+import { WhenChoice } from "../when-choice.tsx";
 import { Audience, Cost, Duration } from "./check-facts.tsx";
-import { CheckFindings, type Finding } from "./check-findings.tsx";
-import { InboxRow } from "./inbox-row.tsx";
-import { inZone, momentOf, wallTime } from "./wall-time.ts";
-import { type When, WhenChoice } from "./when-choice.tsx";
 
 /** Only for those who may send; others ask for approval in the editor. */
 interface Props {
   readonly campaignId: string;
   readonly onClose: () => void;
   readonly onSent: () => void;
-  /** Leads to the place of a finding in the draft. Without it the sheet closes. */
+  /** Leads to the place of a finding in the draft, where it can be changed. */
   readonly onFinding?: (finding: Finding) => void;
 }
 
 type Campaign = Data<"getCampaign">;
 
 const HOLD_SECONDS = 10;
+const SHOWN_FINDINGS = 3;
 
 export function SendSheet(props: Props) {
   const { api, workspace } = usePlace();
@@ -54,55 +56,62 @@ export function SendSheet(props: Props) {
 function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly campaign: Campaign }) {
   const { api, workspace } = usePlace();
   const { id, name, timezone } = campaign;
-  const [when, setWhen] = useState<When>(() => firstChoice(campaign));
-  const { data, error, refetch } = useQuery({
-    queryKey: ["campaign-check", workspace.id, id, campaign.revision],
-    queryFn: async ({ signal }) => {
-      const check = await api.checkCampaign({ id, signal });
-      // How far this clock is from that of the service, which decides when sending begins.
-      return { check, skew: Date.parse(check.checked_at) - Date.now() };
-    },
-    gcTime: 0,
+  const [when, setWhen] = useState(() => plannedTime(campaign));
+  const { check, skew, error, isChecking, again } = useCheck(campaign, campaign.revision, {
+    isWriting: false,
   });
-  const check = data?.check;
+  const isMail = campaign.message_type === "email";
   const people = check?.audience?.will_send;
   const send = useAct({
     run: () => {
-      const soon = Date.now() + (data?.skew ?? 0) + HOLD_SECONDS * 1_000;
-      const scheduled_at = when.isLater ? when.wall : new Date(soon).toISOString();
+      const soon = Date.now() + skew + HOLD_SECONDS * 1_000;
+      const scheduled_at = when ?? new Date(soon).toISOString();
       return api.sendCampaign({ id, body: { scheduled_at } });
     },
     changes: ["campaign", "campaigns", "campaign-progress"],
-    done: when.isLater ? `${name} is scheduled` : `${name} is sent in ${HOLD_SECONDS} seconds`,
+    done: when ? `${name} is scheduled` : `${name} is sent in ${HOLD_SECONDS} seconds`,
     onDone: onSent,
   });
-  const moment = momentOf(when.wall, timezone);
   return (
     <div className="flex flex-col gap-5">
-      <InboxRow campaign={campaign} subject={check?.subject} previewText={check?.preview_text} />
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {isMail && (
+        <InboxLine
+          from={campaign.from_name ?? campaign.from_email}
+          subject={check?.subject ?? campaign.subject}
+          preview={check?.preview_text ?? ""}
+        />
+      )}
+      {error && <Failure error={error} onRetry={again} />}
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[96px_minmax(0,1fr)]">
         <Line name="To">
-          <Audience campaign={campaign} check={check} hasFailed={error !== null} />
+          {isMail ? (
+            <Audience campaign={campaign} check={check} hasFailed={error !== null} />
+          ) : (
+            `The people of ${campaign.segment_name ?? campaign.mailing_list_name ?? "no list yet"} who have a number`
+          )}
         </Line>
         <Line name="When">
-          <WhenChoice value={when} onChange={setWhen} timezone={timezone} />
+          <WhenChoice value={when} onChange={setWhen} timezone={timezone} isBare />
         </Line>
-        <Line name="Takes">
-          <Duration check={check} hasFailed={error !== null} />
-        </Line>
-        {mayCall(workspace, "getBillingOverview") && (
-          <Line name="Costs">
-            <Cost check={check} hasFailed={error !== null} />
-          </Line>
+        {isMail && (
+          <>
+            <Line name="Takes">
+              <Duration check={check} hasFailed={error !== null} />
+            </Line>
+            {mayCall(workspace, "getBillingOverview") && (
+              <Line name="Costs">
+                <Cost check={check} hasFailed={error !== null} />
+              </Line>
+            )}
+            <Line name="Check">
+              {check ? (
+                <Findings check={check} isChecking={isChecking} onJump={onFinding} most={SHOWN_FINDINGS} />
+              ) : (
+                <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading the mail …"}</p>
+              )}
+            </Line>
+          </>
         )}
-        <Line name="Check">
-          <CheckFindings
-            check={check}
-            hasFailed={error !== null}
-            onFinding={onFinding ?? (() => onClose())}
-          />
-        </Line>
       </dl>
       {campaign.approval_requested_at && (
         <p className="border-l-2 border-info px-4 py-1">
@@ -113,7 +122,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
       {send.error && <Failure error={send.error} />}
       <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line pt-4">
         <p className="min-w-52 flex-1 text-small text-muted">
-          {when.isLater
+          {when
             ? "Until then it can be stopped, and is a draft again, as it is now."
             : `It begins ${HOLD_SECONDS} seconds after the button. “Stop and edit” makes it a draft again, as it is now. Nothing leaves before, and closing this page stops nothing.`}
         </p>
@@ -124,7 +133,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
           onPress={() => send.mutate()}
           isPending={send.isPending}
         >
-          {when.isLater ? scheduleText(moment, timezone) : sendText(people)}
+          {when ? `Schedule for ${inZone(when, timezone)}` : sendText(people)}
         </Button>
       </div>
     </div>
@@ -133,11 +142,6 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
 
 function sendText(people: number | undefined): string {
   return people === undefined ? "Send" : `Send to ${counted(people, "person", "people")}`;
-}
-
-/** @param moment undefined while the time is not a whole one */
-function scheduleText(moment: number | undefined, zone: string): string {
-  return moment === undefined ? "Schedule" : `Schedule for ${inZone(moment, zone)}`;
 }
 
 function Line({ name, children }: { readonly name: string; readonly children: ReactNode }) {
@@ -150,9 +154,6 @@ function Line({ name, children }: { readonly name: string; readonly children: Re
 }
 
 /** The time that the draft names, if it is still to come. */
-function firstChoice({ scheduled_at, timezone }: Campaign): When {
-  const planned = scheduled_at === null ? 0 : Date.parse(scheduled_at);
-  const isLater = planned > Date.now();
-  const tomorrow = Date.now() + 86_400_000;
-  return { isLater, wall: wallTime(isLater ? planned : tomorrow - (tomorrow % 3_600_000), timezone) };
+function plannedTime({ scheduled_at }: Campaign): string | null {
+  return scheduled_at !== null && Date.parse(scheduled_at) > Date.now() ? scheduled_at : null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { momentOf, wallOf } from "./zoned-time.ts";
+import { momentOf, wallOf } from "./times.ts";
 
 describe("momentOf", () => {
   it.each([

@@ -1,4 +1,5 @@
-/** Times of a clock in a zone, as a time field has them, and the moments that they are. */
+/** Times as campaigns show and take them: moments, what a clock in a zone shows then, and how long something takes. */
+import { counted } from "../../parts/numbers.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -18,6 +19,35 @@ export function momentOf(wall: string, zone: string): string {
 export function wallOf(moment: string, zone: string): string {
   const at = Date.parse(moment);
   return new Date(at + offsetAt(at, zone)).toISOString().slice(0, 16);
+}
+
+/** `Tue 1 Dec 2026, 09:00 Europe/Berlin` */
+export function inZone(moment: string, zone: string): string {
+  const text = new Intl.DateTimeFormat("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: zone,
+  }).format(new Date(moment));
+  return `${text} ${zone}`;
+}
+
+/** How long something takes: `40 seconds`, `3 hours 20 minutes`. */
+export function durationText(seconds: number): string {
+  if (seconds < 60) return counted(Math.max(1, Math.round(seconds)), "second");
+  const minutes = Math.round(seconds / 60);
+  const units = [
+    counted(Math.floor(minutes / 1_440), "day"),
+    counted(Math.floor((minutes % 1_440) / 60), "hour"),
+    counted(minutes % 60, "minute"),
+  ];
+  return units
+    .filter((text) => !text.startsWith("0 "))
+    .slice(0, 2)
+    .join(" ");
 }
 
 /** Milliseconds that clocks of the zone are ahead of UTC. */

@@ -1,11 +1,13 @@
 /** What the check found, each with what to do and the way to its place. */
+import type { Data } from "@posthaste/client";
 import { CircleAlert, Info, type LucideIcon, TriangleAlert } from "lucide-react";
-import { Button } from "../../../parts/button.tsx";
-import { counted } from "../../../parts/numbers.ts";
-import { Time } from "../../../parts/time.tsx";
-import { fieldNames } from "./draft.ts";
-import type { Check } from "./to-step.tsx";
+import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { counted } from "../../parts/numbers.ts";
+import { Time } from "../../parts/time.tsx";
+import { fieldNames } from "./editor/draft.ts";
 
+export type Check = Data<"checkCampaign">;
 export type Finding = Check["findings"][number];
 
 const looks: Readonly<
@@ -26,16 +28,19 @@ export function countsText({ error, warning, info }: Check["counts"]): string {
   return parts.filter(Boolean).join(", ");
 }
 
-export function Findings({
-  check,
-  isChecking,
-  onJump,
-}: {
+interface Props {
   readonly check: Check;
   readonly isChecking: boolean;
-  readonly onJump: (finding: Finding) => void;
-}) {
+  /** Leads to the place of a finding in the draft; undefined for those who only read it. */
+  readonly onJump: ((finding: Finding) => void) | undefined;
+  /** How many are shown at first; the worst are the first. */
+  readonly most?: number;
+}
+
+export function Findings({ check, isChecking, onJump, most = Number.POSITIVE_INFINITY }: Props) {
   const { findings, counts, unchecked, spam, checked_at } = check;
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? findings : findings.slice(0, most);
   const more = counts.error + counts.warning + counts.info - findings.length;
   return (
     <section aria-label="Check" aria-busy={isChecking}>
@@ -52,11 +57,18 @@ export function Findings({
         </span>
       </div>
       <ul>
-        {findings.map((finding, index) => (
+        {shown.map((finding, index) => (
           <FindingRow key={`${finding.code} ${index.toString()}`} finding={finding} onJump={onJump} />
         ))}
       </ul>
-      {more > 0 && <p className="py-2 text-muted">and {more} more of the same kinds</p>}
+      {findings.length > most && (
+        <Button kind="quiet" className="-ml-3 text-accent!" onPress={() => setWhole(!isWhole)}>
+          {isWhole ? "Show fewer" : `Show all ${findings.length}`}
+        </Button>
+      )}
+      {more > 0 && shown.length === findings.length && (
+        <p className="py-2 text-muted">and {more} more of the same kinds</p>
+      )}
       {spam && (
         <p className="py-2">
           Spam score {spam.score} of {spam.threshold}
@@ -77,11 +89,12 @@ function FindingRow({
   onJump,
 }: {
   readonly finding: Finding;
-  readonly onJump: (finding: Finding) => void;
+  readonly onJump: ((finding: Finding) => void) | undefined;
 }) {
   const { severity, message, fix, field, line, column, occurrences, mail_programs } = finding;
   const { icon: Icon, tone, name } = looks[severity];
   const place = (fieldNames as Readonly<Record<string, string>>)[field ?? ""];
+  const target = line === null ? place : `${place} ${line}:${column ?? 1}`;
   return (
     <li className="flex items-start gap-3 border-t border-line/60 py-2">
       <Icon size={15} aria-label={name} className={`mt-0.5 shrink-0 ${tone}`} />
@@ -100,10 +113,14 @@ function FindingRow({
           </details>
         )}
       </div>
-      {place && (
-        <Button kind="quiet" className="-my-1 text-accent!" onPress={() => onJump(finding)}>
-          {place}
-          {line !== null && ` ${line}:${column ?? 1}`}
+      {place && onJump && (
+        <Button
+          kind="quiet"
+          className="-my-1 text-accent!"
+          onPress={() => onJump(finding)}
+          aria-label={`${target}, ${message}`}
+        >
+          {target}
         </Button>
       )}
     </li>
