@@ -104,13 +104,7 @@ function MakeKey({
   });
   return (
     <Dialog title="New API key" isOpen onClose={onClose} isWide>
-      <KeyForm
-        act="Make the key"
-        error={make.error}
-        isPending={make.isPending}
-        onSubmit={(wanted) => make.mutate(wanted)}
-        onCancel={onClose}
-      />
+      <KeyForm act="Make the key" save={make} onSubmit={(wanted) => make.mutate(wanted)} onCancel={onClose} />
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useEffect } from "react";
+import { useDomains } from "../../api/domains.ts";
 import { useLive } from "../../api/live.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -13,7 +14,6 @@ import { Page } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { AddDomain } from "./add-domain.tsx";
-import { useDomains } from "./queries.ts";
 import { Senders } from "./senders.tsx";
 import { TrackingDomains } from "./tracking-domains.tsx";
 

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
+import { listsQuery, type MailingList } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -13,7 +14,6 @@ import { countText } from "../../parts/numbers.ts";
 import { Page } from "../../parts/page.tsx";
 import { Growth, healthReasons, type ListStats, useListStats } from "./list-figures.tsx";
 import { ListForm } from "./list-form.tsx";
-import { listsQuery, type MailingList } from "./queries.ts";
 
 function columnsOf(stats: ReadonlyMap<string, ListStats>): readonly Column<MailingList>[] {
   return [

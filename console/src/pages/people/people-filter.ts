@@ -3,8 +3,8 @@
 import bulkFilter from "schema:SubscriberFilter";
 import parameters from "operation:listSubscribers";
 import type { Query, Schema } from "@posthaste/client";
+import type { MailingList } from "../../api/lists.ts";
 import type { FilterField, FilterValues, Parameter } from "../../filter/filter.ts";
-import type { MailingList } from "../lists/queries.ts";
 
 const paging = new Set(["page", "limit", "after"]);
 
