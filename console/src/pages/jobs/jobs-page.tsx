@@ -6,7 +6,7 @@ import { useState } from "react";
 import { isRunning, type Job, type JobsLive, useLiveJob } from "../../api/jobs.ts";
 import { useLive } from "../../api/live.ts";
 import { usePlace } from "../../api/session.tsx";
-import { filterFields } from "../../filter/filter.ts";
+import { filterFields, pageSizes } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -18,6 +18,7 @@ import { Time } from "../../parts/time.tsx";
 import { JobPanel } from "./job-panel.tsx";
 
 const fields = filterFields(parameters, { resource: "about", resource_id: "id", actor: "by" });
+const sizes = pageSizes(parameters);
 
 const columns: readonly Column<Job>[] = [
   {
@@ -78,6 +79,7 @@ export function JobsPage() {
         return { rows: jobs, pagination };
       }}
       columns={columns}
+      pageSizes={sizes}
       idOf={(job) => job.id}
       fields={fields}
       free="type"

@@ -4,7 +4,9 @@ import bulkFilter from "schema:SubscriberFilter";
 import parameters from "operation:listSubscribers";
 import type { Query, Schema } from "@posthaste/client";
 import type { MailingList } from "../../api/lists.ts";
-import type { FilterField, FilterValues, Parameter } from "../../filter/filter.ts";
+import { type FilterField, type FilterValues, type Parameter, pageSizes } from "../../filter/filter.ts";
+
+export const peoplePageSizes = pageSizes(parameters);
 
 const paging = new Set(["page", "limit", "after"]);
 

@@ -17,7 +17,7 @@ import { Time } from "../../parts/time.tsx";
 import { AddPersonDialog } from "./add-person-dialog.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
 import { ExportButton } from "./export-dialog.tsx";
-import { bulkFilterOf, peopleFields, peopleQuery } from "./people-filter.ts";
+import { bulkFilterOf, peopleFields, peoplePageSizes, peopleQuery } from "./people-filter.ts";
 import { PersonPanel } from "./person-panel.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
 
@@ -133,6 +133,7 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         }}
         columns={list ? columnsOf(list.id) : allColumns}
         idOf={({ id }) => id}
+        pageSizes={peoplePageSizes}
         fields={peopleFields(list ? undefined : lists)}
         free="search"
         placeholder="Beginning of a name, an address or a domain; status:, opened_since: …"

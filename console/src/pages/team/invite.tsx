@@ -10,10 +10,11 @@ import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { RoleChoice } from "./role-choice.tsx";
 
 export function Invite() {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useNew();
   return (
     <>
       <Button kind="primary" onPress={() => setOpen(true)}>
