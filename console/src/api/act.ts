@@ -22,14 +22,19 @@ export function useAct<Input = void, Result = unknown>({ run, changes, done, onD
   });
 }
 
-/** The messages about fields in a refusal, for a form: `{ name: "…" }`. */
-export function fieldErrors(error: unknown): Record<string, string> {
-  const details =
-    (error as { details?: readonly { field: string; message: string }[] } | null)?.details ?? [];
-  return Object.fromEntries(details.map(({ field, message }) => [field, message]));
+interface Detail {
+  readonly field: string;
+  readonly message: string;
 }
 
-/** Whether a form shows the refusal at its fields, so that it need not be shown again. */
-export function hasFieldErrors(error: unknown): boolean {
-  return Object.keys(fieldErrors(error)).length > 0;
+/** The messages about fields in a refusal, for a form: `{ name: "…" }`. */
+export function fieldErrors(error: unknown): Record<string, string> {
+  const details = (error as { details?: readonly Detail[] } | null)?.details ?? [];
+  return Object.fromEntries(details.map((detail) => [detail.field, sentenceAtField(detail)]));
+}
+
+/** The API's messages begin with the name of the field, which is not said again where it stands before them. */
+export function sentenceAtField({ field, message }: Detail): string {
+  if (message.startsWith(`${field}: `)) return message.slice(field.length + 2);
+  return message.startsWith(`${field} `) ? `It ${message.slice(field.length + 1)}` : message;
 }

@@ -1,5 +1,6 @@
 /** A failed request: the API's own sentence, the id of the request for support, and what can be done. */
 import { PosthasteError } from "@posthaste/client";
+import { sentenceAtField } from "../api/act.ts";
 import { Button } from "./button.tsx";
 import { Copyable } from "./copyable.tsx";
 
@@ -13,11 +14,13 @@ export function Failure({ error, onRetry }: Props) {
   return (
     <div role="alert" className="border-l-2 border-bad px-4 py-3">
       <p className="font-medium">{sentenceOf(error)}</p>
-      {known?.details.map((detail) => (
-        <p key={detail.field} className="text-muted">
-          <code className="font-mono text-small">{detail.field}</code> {detail.message}
-        </p>
-      ))}
+      {known?.details
+        .filter(({ message }) => message !== known.message)
+        .map((detail) => (
+          <p key={detail.field} className="text-muted">
+            <code className="font-mono text-small">{detail.field}</code>: {sentenceAtField(detail)}
+          </p>
+        ))}
       {known?.requestId && (
         <p className="mt-1 text-small text-muted">
           Request <Copyable text={known.requestId} label="request id" />

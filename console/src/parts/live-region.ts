@@ -1,7 +1,8 @@
 /** Says a text to screen readers, once, without moving the focus. */
 const region = document.createElement("div");
 region.setAttribute("role", "status");
-region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+region.style.cssText =
+  "position:fixed;top:0;left:0;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
 document.body.append(region);
 
 export function say(text: string): void {

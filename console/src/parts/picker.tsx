@@ -66,3 +66,11 @@ export function Picker({ label, options, hint, placeholder, ...rest }: Props) {
     </ComboBox>
   );
 }
+
+/** Options that have the words in their name; the chosen one always, or the field would lose its text. */
+export function matching(options: readonly Option[], words: string, chosen: string): readonly Option[] {
+  const wanted = words.trim().toLowerCase();
+  const current = options.find(({ id }) => id === chosen);
+  if (wanted === "" || wanted === current?.name.toLowerCase()) return options;
+  return options.filter((one) => one === current || one.name.toLowerCase().includes(wanted));
+}

@@ -2,24 +2,13 @@
 import { Link } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { Button, Dialog, DialogTrigger, Heading, Popover, ProgressBar } from "react-aria-components";
+import { isRunning, type JobsLive, type LiveJob } from "../api/jobs.ts";
 import { useLive } from "../api/live.ts";
 import { mayCall, usePlace } from "../api/session.tsx";
+import { typeWords, wordOfJob } from "../parts/job-words.ts";
 import { counted, countText } from "../parts/numbers.ts";
 import { Time } from "../parts/time.tsx";
 import { CountBadge } from "./count-badge.tsx";
-
-interface LiveJob {
-  readonly id: string;
-  readonly type: string;
-  readonly label: string | null;
-  readonly file_name: string | null;
-  readonly resource: { readonly name: string } | null;
-  readonly status: string;
-  readonly progress: number;
-  readonly total: number | null;
-  readonly processed: number;
-  readonly completed_at: string | null;
-}
 
 export function JobsTray() {
   const { workspace } = usePlace();
@@ -29,8 +18,8 @@ export function JobsTray() {
 
 function Tray() {
   const { workspace } = usePlace();
-  const jobs = useLive<{ readonly jobs: readonly LiveJob[] } | null>(workspace.id, "jobs")?.jobs ?? [];
-  const running = jobs.filter(({ completed_at }) => completed_at === null);
+  const jobs = useLive<JobsLive | null>(workspace.id, "jobs")?.jobs ?? [];
+  const running = jobs.filter(isRunning);
   if (jobs.length === 0) return null;
   return (
     <DialogTrigger>
@@ -71,15 +60,15 @@ function Tray() {
 
 function JobRow({ job }: { readonly job: LiveJob }) {
   const { type, label, file_name, resource, status, progress, total, processed, completed_at } = job;
-  const name = label ?? type.replaceAll("_", " ");
+  const name = label ?? typeWords(type);
   return (
     <li className="border-b border-line/60 py-3 last:border-0">
       <p className="flex gap-3">
-        <span className="min-w-0 flex-1 truncate font-medium first-letter:uppercase">{name}</span>
+        <span className="min-w-0 flex-1 truncate font-medium">{name}</span>
         <span className="shrink-0 text-muted">
           {completed_at ? (
             <>
-              {status} <Time at={completed_at} />
+              {wordOfJob[status]} <Time at={completed_at} />
             </>
           ) : (
             `${progress} %`

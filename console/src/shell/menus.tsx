@@ -50,7 +50,7 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const { theme, choose } = useTheme();
-  const onAction = async (id: string | number) => {
+  const act = async (id: string | number) => {
     const wanted = themes.find((one) => one.id === id);
     if (wanted) return choose(wanted.id);
     if (id === "account") return navigate({ to: `/${workspace.id}/account` });
@@ -71,7 +71,7 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
         {!isFolded && <span className="truncate">{session.person.name}</span>}
       </Button>
       <Overlay>
-        <Menu aria-label="Account" className="outline-none" onAction={onAction}>
+        <Menu aria-label="Account" className="outline-none" onAction={(id) => void act(id)}>
           <Item id="account">Your account</Item>
           <Section>
             <Header className="px-3 pt-2 pb-1 text-small text-muted">Theme</Header>

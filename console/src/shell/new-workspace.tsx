@@ -1,14 +1,12 @@
 /** A new workspace, for people who operate the installation. */
+
 import schema from "schema:NewWorkspace";
 import { useNavigate } from "@tanstack/react-router";
-import { Form } from "react-aria-components";
-import { fieldErrors, hasFieldErrors, useAct } from "../api/act.ts";
+import { useAct } from "../api/act.ts";
 import { apiOf } from "../api/client.ts";
-import { Button } from "../parts/button.tsx";
+import { ActForm, FormActs } from "../parts/act-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
-import { Failure } from "../parts/failure.tsx";
 import { Field } from "../parts/field.tsx";
-import { fieldOf } from "../parts/form-fields.ts";
 
 export function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
@@ -26,13 +24,7 @@ export function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }
   });
   return (
     <Dialog title="Create a workspace" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(create.error)}
-        onSubmit={(event) => {
-          create.mutate(fieldOf(event, "name"));
-        }}
-        className="flex flex-col gap-4"
-      >
+      <ActForm act={create} onSubmit={({ name = "" }) => create.mutate(name)}>
         <Field
           name="name"
           label="Name"
@@ -41,14 +33,10 @@ export function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }
           isRequired
           autoFocus
         />
-        {create.error && !hasFieldErrors(create.error) && <Failure error={create.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={create.isPending}>
-            Create
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={create} onCancel={onClose}>
+          Create
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

@@ -88,7 +88,7 @@ export interface MakeEntry {
   readonly key: string;
 }
 
-/** What can be made, on the page where it is made; `?new=1` opens the form there. */
+/** What can be made, on the page where it is made; `?new=true` opens the form there. */
 const makes: readonly MakeEntry[] = [
   { name: "Create a campaign", to: "campaigns", operation: "createCampaign", key: "c" },
   { name: "Create a list", to: "lists", operation: "createMailingList", key: "l" },

@@ -2,7 +2,7 @@
 
 import { useLocation } from "@tanstack/react-router";
 import { Menu, Search, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { usePlace } from "../api/session.tsx";
 import { IconButton } from "../parts/button.tsx";
@@ -13,17 +13,16 @@ import { NoticesBell } from "./notices-bell.tsx";
 
 export function TopBar({ onSearch }: { readonly onSearch: () => void }) {
   const { workspace } = usePlace();
-  const [isOpen, setOpen] = useState(false);
-  const close = () => setOpen(false);
   const path = useLocation({ select: ({ pathname }) => pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the sheet
-  useEffect(close, [path]);
+  // Another page closes the sheet.
+  const [openAt, setOpenAt] = useState<string>();
+  const close = () => setOpenAt(undefined);
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-canvas px-2 min-[901px]:hidden">
       <IconButton
         label="Open the menu"
         icon={<Menu size={18} aria-hidden />}
-        onPress={() => setOpen(true)}
+        onPress={() => setOpenAt(path)}
         className="h-10 w-10"
       />
       <span className="min-w-0 flex-1 truncate font-semibold">{workspace.name}</span>
@@ -37,8 +36,8 @@ export function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       />
       <ModalOverlay
         isDismissable
-        isOpen={isOpen}
-        onOpenChange={setOpen}
+        isOpen={openAt === path}
+        onOpenChange={(isOpen) => !isOpen && close()}
         className="fixed inset-0 z-40 bg-black/40"
       >
         <Modal className="h-dvh w-72 max-w-[85vw] bg-canvas shadow-overlay">

@@ -1,14 +1,14 @@
 /** Adding an authenticator app: its name, then the QR code and the first code of the app. */
+
 import schema from "schema:FactorName";
 import type { Schema } from "@posthaste/client";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import { QrCode } from "./qr-code.tsx";
 
@@ -36,13 +36,7 @@ export function AddApp({ onClose, onAdded }: Props) {
   if (!begin.data)
     return (
       <Dialog title="Add an authenticator app" isOpen onClose={onClose}>
-        <Form
-          className="flex flex-col gap-4"
-          validationErrors={fieldErrors(begin.error)}
-          onSubmit={(event) => {
-            begin.mutate(fieldOf(event, "name"));
-          }}
-        >
+        <ActForm act={begin} onSubmit={({ name = "" }) => begin.mutate(name)}>
           <Field
             name="name"
             label="Name"
@@ -58,18 +52,12 @@ export function AddApp({ onClose, onAdded }: Props) {
               Continue
             </Button>
           </div>
-        </Form>
+        </ActForm>
       </Dialog>
     );
   return (
     <Dialog title="Add an authenticator app" isOpen onClose={onClose}>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(confirm.error)}
-        onSubmit={(event) => {
-          confirm.mutate(fieldOf(event, "code").replaceAll(" ", ""));
-        }}
-      >
+      <ActForm act={confirm} onSubmit={({ code = "" }) => confirm.mutate(code.replaceAll(" ", ""))}>
         <p className="text-muted">Scan this with the app, or type the secret into it.</p>
         <QrCode text={begin.data.uri} label="QR code of the secret" />
         <CodeBlock label="secret" text={begin.data.secret} />
@@ -88,7 +76,7 @@ export function AddApp({ onClose, onAdded }: Props) {
           </Submit>
           {cancel}
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

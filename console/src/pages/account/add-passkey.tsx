@@ -1,13 +1,13 @@
 /** Adding a passkey: its name, then the browser asks. */
+
 import schema from "schema:NewPasskey";
 import type { Schema } from "@posthaste/client";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { makePasskey } from "../../parts/passkey.ts";
 import { Refusal } from "../../parts/refusal.tsx";
 
@@ -30,13 +30,7 @@ export function AddPasskey({ onClose, onAdded }: Props) {
   });
   return (
     <Dialog title="Add a passkey" isOpen onClose={onClose}>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(add.error)}
-        onSubmit={(event) => {
-          add.mutate(fieldOf(event, "name"));
-        }}
-      >
+      <ActForm act={add} onSubmit={({ name = "" }) => add.mutate(name)}>
         <Field
           name="name"
           label="Name"
@@ -52,7 +46,7 @@ export function AddPasskey({ onClose, onAdded }: Props) {
             Continue
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

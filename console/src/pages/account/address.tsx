@@ -1,11 +1,11 @@
 /** The address that one signs in with. Another one counts when its owner has opened the link that is mailed to it. */
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Refusal } from "../../parts/refusal.tsx";
 import { Time } from "../../parts/time.tsx";
 
@@ -17,12 +17,10 @@ export function Address() {
     done: ({ email }) => `A link is mailed to ${email}`,
   });
   return (
-    <Form
+    <ActForm
+      act={change}
       className="flex max-w-md flex-col gap-4"
-      validationErrors={fieldErrors(change.error)}
-      onSubmit={(event) => {
-        change.mutate(fieldOf(event, "email"));
-      }}
+      onSubmit={({ email = "" }) => change.mutate(email)}
     >
       <p>
         You sign in with <span className="font-medium">{person.email}</span>.
@@ -47,6 +45,6 @@ export function Address() {
           Mail the link
         </Button>
       </div>
-    </Form>
+    </ActForm>
   );
 }

@@ -1,16 +1,16 @@
 /** One second factor: its name, its use, renaming and removing. */
+
 import schema from "schema:FactorName";
 import type { Schema } from "@posthaste/client";
 import { KeyRound, Smartphone } from "lucide-react";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Refusal } from "../../parts/refusal.tsx";
 import { Time } from "../../parts/time.tsx";
 
@@ -83,13 +83,7 @@ function Rename({ factor, onClose }: { readonly factor: Factor; readonly onClose
   });
   return (
     <Dialog title={`Rename ${factor.name}`} isOpen onClose={onClose}>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(rename.error)}
-        onSubmit={(event) => {
-          rename.mutate(fieldOf(event, "name"));
-        }}
-      >
+      <ActForm act={rename} onSubmit={({ name = "" }) => rename.mutate(name)}>
         <Field
           name="name"
           label="Name"
@@ -105,7 +99,7 @@ function Rename({ factor, onClose }: { readonly factor: Factor; readonly onClose
             Rename
           </Button>
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

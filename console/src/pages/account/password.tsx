@@ -1,11 +1,11 @@
 /** Changing the password, or choosing the first one. Other sessions end with it. */
+
 import { useRef } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { Submit } from "../../parts/refusal.tsx";
 import { NewPassword } from "../sign-in/new-password.tsx";
 
@@ -24,13 +24,11 @@ export function Password() {
     onDone: () => form.current?.reset(),
   });
   return (
-    <Form
+    <ActForm
+      act={change}
       ref={form}
       className="flex max-w-md flex-col gap-4"
-      validationErrors={fieldErrors(change.error)}
-      onSubmit={(event) => {
-        change.mutate(fieldsOf(event));
-      }}
+      onSubmit={(texts) => change.mutate(texts)}
     >
       {person.has_password && (
         <Field
@@ -48,6 +46,6 @@ export function Password() {
           {person.has_password ? "Change the password" : "Choose the password"}
         </Submit>
       </div>
-    </Form>
+    </ActForm>
   );
 }

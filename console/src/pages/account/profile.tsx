@@ -1,11 +1,12 @@
 /** Name, language and time zone. */
+
 import schema from "schema:PersonChanges";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -26,11 +27,10 @@ export function Profile() {
     done: "Your profile is saved",
   });
   return (
-    <Form
+    <ActForm
+      act={save}
       className="flex max-w-md flex-col gap-4"
-      validationErrors={fieldErrors(save.error)}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         save.mutate({ name, language, timezone });
       }}
     >
@@ -63,7 +63,7 @@ export function Profile() {
           Save the profile
         </Button>
       </div>
-    </Form>
+    </ActForm>
   );
 }
 

@@ -1,4 +1,5 @@
 /** API keys: what programs may do here, whether they use it, and one key beside the list. */
+
 import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -14,6 +15,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { type Catalogue, catalogueQuery, inWords } from "../../parts/permissions.ts";
 import { Time } from "../../parts/time.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { KeyForm, type Wanted } from "./key-form.tsx";
 import { KeyPanel } from "./key-panel.tsx";
 import { type Key, KeyState } from "./key-state.tsx";
@@ -24,7 +26,7 @@ export function ApiKeysPage() {
   const { api, workspace } = place;
   const navigate = useNavigate();
   const { open: openId } = useSearch({ strict: false }) as { readonly open?: string };
-  const [isMaking, setMaking] = useState(false);
+  const [isMaking, setMaking] = useNew();
   const [issued, setIssued] = useState<Schema<"IssuedApiKey">>();
   const { data: catalogue } = useQuery(catalogueQuery(place));
   const { data, error, refetch } = useQuery({
@@ -65,7 +67,7 @@ export function ApiKeysPage() {
       {/* The list with the title is hidden where there is no room for both. */}
       {open && <h1 className="sr-only lg:hidden">API keys</h1>}
       {open && <KeyPanel key={open.id} apiKey={open} onClose={() => show()} onIssued={setIssued} />}
-      {isMaking && (
+      {isMaking && make && (
         <MakeKey
           onClose={() => setMaking(false)}
           onIssued={(made) => {
@@ -104,13 +106,7 @@ function MakeKey({
   });
   return (
     <Dialog title="New API key" isOpen onClose={onClose} isWide>
-      <KeyForm
-        act="Make the key"
-        error={make.error}
-        isPending={make.isPending}
-        onSubmit={(wanted) => make.mutate(wanted)}
-        onCancel={onClose}
-      />
+      <KeyForm act="Make the key" save={make} onSubmit={(wanted) => make.mutate(wanted)} onCancel={onClose} />
     </Dialog>
   );
 }

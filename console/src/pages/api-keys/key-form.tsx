@@ -4,16 +4,13 @@ import schema from "schema:NewApiKey";
 import type { Body } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import contract from "operation-permissions";
-import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors } from "../../api/act.ts";
+import { type ComponentProps, useState } from "react";
 import { holds, usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Field } from "../../parts/field.tsx";
 import { PermissionTree } from "../../parts/permission-tree.tsx";
 import { type Catalogue, catalogueQuery } from "../../parts/permissions.ts";
 import { RadioCards } from "../../parts/radio-cards.tsx";
-import { Refusal } from "../../parts/refusal.tsx";
 import { Expiry } from "./expiry.tsx";
 
 export type Wanted = Body<"createApiKey">;
@@ -23,13 +20,12 @@ const OWN = "own";
 interface Props {
   readonly given?: Wanted;
   readonly act: string;
-  readonly error: unknown;
-  readonly isPending: boolean;
+  readonly save: ComponentProps<typeof ActForm>["act"];
   readonly onSubmit: (wanted: Wanted) => void;
   readonly onCancel: () => void;
 }
 
-export function KeyForm({ given, act, error, isPending, onSubmit, onCancel }: Props) {
+export function KeyForm({ given, act, save, onSubmit, onCancel }: Props) {
   const place = usePlace();
   const { data: catalogue } = useQuery(catalogueQuery(place));
   const [name, setName] = useState(given?.name ?? "");
@@ -40,10 +36,9 @@ export function KeyForm({ given, act, error, isPending, onSubmit, onCancel }: Pr
   const purposes = purposesOf(catalogue, place.workspace.permissions);
   const values = purposes.find(({ id }) => id === purpose)?.values ?? chosen;
   return (
-    <Form
-      validationErrors={fieldErrors(error)}
-      onSubmit={(event) => {
-        event.preventDefault();
+    <ActForm
+      act={save}
+      onSubmit={() => {
         setAsked(true);
         if (values.length > 0) onSubmit({ name, permissions: [...values], expires_at: expiresAt });
       }}
@@ -79,14 +74,10 @@ export function KeyForm({ given, act, error, isPending, onSubmit, onCancel }: Pr
         </p>
       )}
       <Expiry value={expiresAt} onChange={setExpiresAt} />
-      <Refusal error={error} />
-      <div className="flex justify-end gap-2">
-        <Button onPress={onCancel}>Cancel</Button>
-        <Button type="submit" kind="primary" isPending={isPending}>
-          {act}
-        </Button>
-      </div>
-    </Form>
+      <FormActs act={save} onCancel={onCancel}>
+        {act}
+      </FormActs>
+    </ActForm>
   );
 }
 

@@ -140,8 +140,7 @@ function KeyActs({ apiKey, onClose, onIssued }: Props) {
           <KeyForm
             given={apiKey}
             act="Save"
-            error={change.error}
-            isPending={change.isPending}
+            save={change}
             onSubmit={(wanted) => change.mutate(wanted)}
             onCancel={close}
           />

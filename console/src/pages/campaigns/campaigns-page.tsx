@@ -1,4 +1,5 @@
 /** Campaigns: find, compare, start. Those that are being sent are up to date without a reload. */
+
 import parameters from "operation:listCampaigns";
 import type { Query } from "@posthaste/client";
 import { useNavigate } from "@tanstack/react-router";
@@ -8,8 +9,8 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { filterFields } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
-import { useKeys } from "../../parts/keys.ts";
 import { ListPage } from "../../parts/list-page.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { type Averages, averagesOf, type CampaignRow, campaignColumns } from "./campaign-columns.tsx";
 import { NewCampaignDialog, type Start } from "./new-campaign-dialog.tsx";
 import { RunningCampaigns } from "./running-campaigns.tsx";
@@ -26,7 +27,8 @@ export function CampaignsPage() {
   const { menuOf, overlay } = useCampaignMenu();
   const mayWrite = mayCall(workspace, "createCampaign");
   const open = (id: string) => void navigate({ to: `/${workspace.id}/campaigns/${id}` });
-  useKeys({ "n c": () => mayWrite && setStart("empty") });
+  const [isNew, setNew] = useNew();
+  const shownStart = start ?? (isNew && mayWrite ? "empty" : undefined);
   return (
     <>
       <ListPage<CampaignRow>
@@ -79,7 +81,16 @@ export function CampaignsPage() {
         }
       />
       {overlay}
-      {start && <NewCampaignDialog start={start} onClose={() => setStart(undefined)} onMade={open} />}
+      {shownStart && (
+        <NewCampaignDialog
+          start={shownStart}
+          onClose={() => {
+            setStart(undefined);
+            if (isNew) setNew(false);
+          }}
+          onMade={open}
+        />
+      )}
     </>
   );
 }

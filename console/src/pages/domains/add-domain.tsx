@@ -1,14 +1,12 @@
 /** A domain to send from: its name, then straight to its records. */
+
 import schema from "schema:SendingDomainInput";
 import { useNavigate } from "@tanstack/react-router";
-import { Form } from "react-aria-components";
-import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 
 export function AddDomain({ onClose }: { readonly onClose: () => void }) {
   const { api, workspace } = usePlace();
@@ -21,11 +19,7 @@ export function AddDomain({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog title="Add a domain" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(add.error)}
-        onSubmit={(event) => add.mutate(fieldOf(event, "domain"))}
-        className="flex flex-col gap-4"
-      >
+      <ActForm act={add} onSubmit={({ domain = "" }) => add.mutate(domain)}>
         <Field
           name="domain"
           label="Domain"
@@ -35,14 +29,10 @@ export function AddDomain({ onClose }: { readonly onClose: () => void }) {
           isRequired
           autoFocus
         />
-        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Add
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={add} onCancel={onClose}>
+          Add
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

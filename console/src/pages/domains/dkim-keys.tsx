@@ -1,17 +1,17 @@
 /** The DKIM keys of a domain: make one to replace another, check its record, delete the old one. */
+
 import schema from "schema:DkimKeyInput";
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Panel } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -153,13 +153,7 @@ function NewKey({ domain, onClose }: { readonly domain: string; readonly onClose
   }
   return (
     <Dialog title={`Create a DKIM key for ${domain}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(create.error)}
-        onSubmit={(event) => {
-          create.mutate(fieldOf(event, "selector"));
-        }}
-        className="flex flex-col gap-4"
-      >
+      <ActForm act={create} onSubmit={({ selector = "" }) => create.mutate(selector)}>
         <Field
           name="selector"
           label="Selector"
@@ -168,14 +162,10 @@ function NewKey({ domain, onClose }: { readonly domain: string; readonly onClose
           autoFocus
         />
         <Choice label="Length" options={sizes} value={bits} onChange={(size) => setBits(String(size))} />
-        {create.error && !hasFieldErrors(create.error) && <Failure error={create.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={create.isPending}>
-            Create
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={create} onCancel={onClose}>
+          Create
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

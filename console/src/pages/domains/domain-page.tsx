@@ -5,6 +5,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useDomains } from "../../api/domains.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
@@ -14,7 +15,6 @@ import { CheckAgain } from "./check-again.tsx";
 import { DkimKeys } from "./dkim-keys.tsx";
 import { DnsRecord, DnsState } from "./dns-record.tsx";
 import { DomainSwitches } from "./domain-switches.tsx";
-import { useDomains } from "./queries.ts";
 import { zoneFile } from "./zone-file.ts";
 
 type Dns = Data<"getSendingDomainDnsStatus">["dns"];

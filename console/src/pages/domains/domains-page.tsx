@@ -1,9 +1,11 @@
 /** Domains and senders: what mail may be from. Each domain opens into its DNS records, expected beside found. */
+
 import type { Data } from "@posthaste/client";
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useEffect } from "react";
+import { useDomains } from "../../api/domains.ts";
 import { useLive } from "../../api/live.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -12,8 +14,8 @@ import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { AddDomain } from "./add-domain.tsx";
-import { useDomains } from "./queries.ts";
 import { Senders } from "./senders.tsx";
 import { TrackingDomains } from "./tracking-domains.tsx";
 
@@ -24,10 +26,7 @@ const bad = { shape: "○", tone: "text-warning" } as const;
 
 export function DomainsPage() {
   const { workspace } = usePlace();
-  const navigate = useNavigate();
-  const isAdding = (useSearch({ strict: false }) as { readonly new?: boolean }).new === true;
-  const setAdding = (next: boolean) =>
-    void navigate({ to: ".", search: (next ? { new: true } : {}) as never, replace: true });
+  const [isAdding, setAdding] = useNew();
   const { data, error, refetch } = useDomains();
   useLiveDomains();
   const mayWrite = mayCall(workspace, "createSendingDomain");
@@ -66,11 +65,11 @@ export function DomainsPage() {
 function useLiveDomains() {
   const { workspace } = usePlace();
   const queries = useQueryClient();
-  const live = JSON.stringify(useLive(workspace.id, "domains") ?? null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another state loads the list again
+  const state = useLive(workspace.id, "domains");
+  const live = state && JSON.stringify(state);
   useEffect(() => {
-    void queries.invalidateQueries({ queryKey: ["domains", workspace.id] });
-  }, [live]);
+    if (live !== undefined) void queries.invalidateQueries({ queryKey: ["domains", workspace.id] });
+  }, [live, queries, workspace.id]);
 }
 
 function DomainRow({ domain }: { readonly domain: Domain }) {

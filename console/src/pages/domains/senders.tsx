@@ -1,16 +1,16 @@
 /** Single addresses whose owner has confirmed that the workspace may send as them. */
+
 import schema from "schema:VerifiedSenderInput";
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { Panel } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -113,14 +113,7 @@ function AddSender({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog title="Add an address" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(add.error)}
-        onSubmit={(event) => {
-          const { email = "", from_name = "" } = fieldsOf(event);
-          add.mutate({ email, from_name });
-        }}
-        className="flex flex-col gap-4"
-      >
+      <ActForm act={add} onSubmit={({ email = "", from_name = "" }) => add.mutate({ email, from_name })}>
         <Field
           name="email"
           type="email"
@@ -134,14 +127,10 @@ function AddSender({ onClose }: { readonly onClose: () => void }) {
           label="Name of the sender"
           {...(nameSchema?.maxLength && { maxLength: nameSchema.maxLength })}
         />
-        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Send the link
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={add} onCancel={onClose}>
+          Send the link
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

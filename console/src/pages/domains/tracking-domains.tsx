@@ -1,17 +1,17 @@
 /** Domains of your own for the links and pictures in tracked mail. */
+
 import schema from "schema:TrackingDomainInput";
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, hasFieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Panel } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -142,11 +142,7 @@ function AddTracking({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog title="Add a tracking domain" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(add.error)}
-        onSubmit={(event) => add.mutate(fieldOf(event, "domain"))}
-        className="flex flex-col gap-4"
-      >
+      <ActForm act={add} onSubmit={({ domain = "" }) => add.mutate(domain)}>
         <Field
           name="domain"
           label="Name"
@@ -156,14 +152,10 @@ function AddTracking({ onClose }: { readonly onClose: () => void }) {
           isRequired
           autoFocus
         />
-        {add.error && !hasFieldErrors(add.error) && <Failure error={add.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Add
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={add} onCancel={onClose}>
+          Add
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

@@ -1,14 +1,15 @@
 /** Step 2: which field each column is for. The service suggests, the person decides. */
 import { useState } from "react";
+import { useFields } from "../../api/fields.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice, type Option } from "../../parts/choice.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Switch } from "../../parts/toggle.tsx";
+import { FieldDialog } from "../lists/field-dialog.tsx";
 import { FirstRows } from "./first-rows.tsx";
-import { NewFieldDialog } from "./new-field-dialog.tsx";
 import { delimiterWords, type FileLook, sizeText } from "./read-file.ts";
-import { EMAIL, mayRepeat, NEW_FIELD, targetsOf, targetsOfColumns, useCustomFields } from "./targets.ts";
+import { EMAIL, mayRepeat, NEW_FIELD, targetOf, targetsOf, targetsOfColumns } from "./targets.ts";
 import { type FileColumns, type Reading, useFileColumns } from "./use-file-columns.ts";
 
 interface Props {
@@ -64,7 +65,7 @@ function NoTable({ fault, ...rest }: Props & { readonly fault: string | undefine
 function Mapping(props: Props & { readonly columns: Columns }) {
   const { listId, look, reading, columns: file, chosen, onChoose, onNext } = props;
   const { workspace } = usePlace();
-  const { data: fields = [] } = useCustomFields(listId);
+  const fields = useFields(listId);
   const [isAsked, setAsked] = useState(false);
   const [making, setMaking] = useState<Columns["columns"][number]>();
   const options = targetsOf(fields, mayCall(workspace, "createCustomField"));
@@ -119,15 +120,12 @@ function Mapping(props: Props & { readonly columns: Columns }) {
         </Button>
       </div>
       {making && (
-        <NewFieldDialog
+        <FieldDialog
           listId={listId}
           label={file.has_header ? making.column : ""}
           samples={making.samples}
           onClose={() => setMaking(undefined)}
-          onMade={(target) => {
-            onChoose(making.position, target);
-            setMaking(undefined);
-          }}
+          onSaved={(field) => onChoose(making.position, targetOf(field))}
         />
       )}
     </>

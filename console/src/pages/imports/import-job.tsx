@@ -1,11 +1,11 @@
 /** The import that runs or has ended: its id is in the address, so that a reload comes back to it. */
 import { Link } from "@tanstack/react-router";
+import { isRunning, useJob } from "../../api/jobs.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "../../parts/job-view.tsx";
+import { lookOfJob, wordOfJob } from "../../parts/job-words.ts";
 import { StateMark } from "../../parts/state-mark.tsx";
-import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "../jobs/job-view.tsx";
-import { isRunning, lookOfJob, wordOfJob } from "../jobs/job-words.ts";
-import { useJob } from "../jobs/use-job.ts";
 import { readReport } from "./import-report.tsx";
 
 interface Props {

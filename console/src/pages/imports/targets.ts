@@ -1,7 +1,5 @@
 /** What a column of a file can be for, in the words of `mapping`. */
 import type { Schema } from "@posthaste/client";
-import { useQuery } from "@tanstack/react-query";
-import { mayCall, usePlace } from "../../api/session.tsx";
 import type { Option } from "../../parts/choice.tsx";
 
 /** Not a field: the column is not read. */
@@ -30,23 +28,6 @@ const repeatable: ReadonlySet<string> = new Set([NOTHING, ...ofMail.map(({ id })
 
 export function mayRepeat(target: string): boolean {
   return repeatable.has(target);
-}
-
-/** The custom fields in force on a list: its own, and the global ones of other names. */
-export function useCustomFields(listId: string) {
-  const { api, workspace } = usePlace();
-  return useQuery({
-    queryKey: ["custom-fields", workspace.id, listId, "in force"],
-    queryFn: async ({ signal }) => {
-      const [own, everywhere] = await Promise.all([
-        api.listCustomFields({ id: listId, signal }),
-        api.listGlobalCustomFields({ signal }),
-      ]);
-      const names = new Set(own.map(({ field_name }) => field_name));
-      return [...own, ...everywhere.filter(({ field_name }) => !names.has(field_name))];
-    },
-    enabled: mayCall(workspace, "listCustomFields"),
-  });
 }
 
 export function targetOf({ field_name }: Pick<Schema<"CustomField">, "field_name">): string {

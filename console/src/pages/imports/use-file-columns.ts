@@ -5,7 +5,7 @@
 import type { Posthaste, Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { COLUMNS_LABEL } from "../jobs/job-words.ts";
+import { COLUMNS_LABEL } from "../../parts/job-words.ts";
 import { labelLength } from "./limits.ts";
 import type { FileLook } from "./read-file.ts";
 

@@ -1,18 +1,18 @@
 /** One job beside the list: its progress live, its result, its files. */
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
+import { isRunning, type Job, useJob } from "../../api/jobs.ts";
 import { usePlace } from "../../api/session.tsx";
 import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "../../parts/job-view.tsx";
+import { lookOfJob, nameOfJob, wordOfJob } from "../../parts/job-words.ts";
 import { useKeys } from "../../parts/keys.ts";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { ImportReport, readReport } from "../imports/import-report.tsx";
-import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "./job-view.tsx";
-import { isRunning, type Job, lookOfJob, nameOfJob, wordOfJob } from "./job-words.ts";
-import { useJob } from "./use-job.ts";
 
 export function JobPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, error, refetch } = useJob(id);

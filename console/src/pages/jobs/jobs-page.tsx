@@ -3,21 +3,22 @@
 import parameters from "operation:listJobs";
 import type { Query } from "@posthaste/client";
 import { useState } from "react";
+import { isRunning, type Job, type JobsLive, useLiveJob } from "../../api/jobs.ts";
 import { useLive } from "../../api/live.ts";
 import { usePlace } from "../../api/session.tsx";
-import { filterFields } from "../../filter/filter.ts";
+import { filterFields, pageSizes } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
+import { lookOfJob, nameOfJob, wordOfJob } from "../../parts/job-words.ts";
 import { ListPage } from "../../parts/list-page.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { JobPanel } from "./job-panel.tsx";
-import { isRunning, type Job, lookOfJob, nameOfJob, wordOfJob } from "./job-words.ts";
-import { type JobsLive, useLiveJob } from "./use-job.ts";
 
 const fields = filterFields(parameters, { resource: "about", resource_id: "id", actor: "by" });
+const sizes = pageSizes(parameters);
 
 const columns: readonly Column<Job>[] = [
   {
@@ -78,6 +79,7 @@ export function JobsPage() {
         return { rows: jobs, pagination };
       }}
       columns={columns}
+      pageSizes={sizes}
       idOf={(job) => job.id}
       fields={fields}
       free="type"

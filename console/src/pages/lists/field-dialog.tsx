@@ -5,18 +5,15 @@ import body from "schema:NewCustomField";
 import type { Schema } from "@posthaste/client";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { type CustomField, fieldChanges } from "../../api/fields.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs, type Texts } from "../../parts/act-form.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { formText } from "../../parts/form-text.ts";
 import { LongField } from "../../parts/long-field.tsx";
 import { Checkbox } from "../../parts/toggle.tsx";
 import { optionsOf, textOf } from "../people/field-input.tsx";
-import type { CustomField } from "./queries.ts";
 
 type Type = CustomField["field_type"];
 type Rules = Schema<"CustomFieldRules">;
@@ -27,7 +24,12 @@ interface Props {
   readonly field?: CustomField;
   /** Undefined: a field of every list. */
   readonly listId: string | undefined;
+  /** Of a new field: what its label begins as. */
+  readonly label?: string;
+  /** Values that a new field is made for. */
+  readonly samples?: readonly string[];
   readonly onClose: () => void;
+  readonly onSaved?: (field: CustomField) => void;
 }
 
 /** What the rules are called, for texts and numbers. */
@@ -57,15 +59,18 @@ const rulesOfType: Readonly<Record<Type, readonly RuleName[]>> = {
 const hasChoices = (type: Type) => type === "select" || type === "multiselect";
 const types = (body.properties.field_type?.enum ?? []) as readonly Type[];
 
-export function FieldDialog({ field, listId, onClose }: Props) {
+export function FieldDialog({ field, listId, label = "", samples = [], onClose, onSaved }: Props) {
   const { api } = usePlace();
+  const [typed, setTyped] = useState(field?.field_label ?? label);
+  // Follows the label until it is typed.
+  const [ownName, setOwnName] = useState<string>();
   const [type, setType] = useState<Type>(field?.field_type ?? types[0] ?? "text");
   const [isRequired, setRequired] = useState(field?.is_required ?? false);
   const [isActive, setActive] = useState(field?.is_active ?? true);
   const save = useAct({
-    run: (form: FormData) => {
+    run: (texts: Texts) => {
       const input = {
-        ...textsOf(form, type),
+        ...inputOf(texts, type),
         field_type: type,
         is_required: isRequired,
         is_active: isActive,
@@ -76,30 +81,28 @@ export function FieldDialog({ field, listId, onClose }: Props) {
           ? api.updateGlobalCustomField(target)
           : api.updateCustomField({ id: listId, ...target });
       }
-      const made = { ...input, field_name: formText(form, "field_name") };
+      const made = { ...input, field_name: texts.field_name ?? "" };
       return listId === undefined
         ? api.createGlobalCustomField({ body: made })
         : api.createCustomField({ id: listId, body: made });
     },
-    changes: ["fields"],
+    changes: fieldChanges,
     done: ({ field_label }) => `${field_label} is saved`,
-    onDone: onClose,
+    onDone: (saved) => {
+      onSaved?.(saved);
+      onClose();
+    },
   });
   const scope = listId === undefined ? "for every list" : "for this list";
   return (
     <Dialog title={field ? `Edit ${field.field_label}` : `New field ${scope}`} isOpen onClose={onClose}>
-      <ActForm
-        act={save}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate(new FormData(event.currentTarget));
-        }}
-      >
+      <ActForm act={save} onSubmit={(texts) => save.mutate(texts)}>
         <Field
           name="field_label"
           label="Label"
           hint="What people see."
-          defaultValue={field?.field_label ?? ""}
+          value={typed}
+          onChange={setTyped}
           isRequired
           autoFocus
         />
@@ -108,7 +111,8 @@ export function FieldDialog({ field, listId, onClose }: Props) {
             name="field_name"
             label="Name in mails, segments and imports"
             hint="Lower-case letters, digits and underscores; it never changes."
-            placeholder="favourite_colour"
+            value={ownName ?? nameOf(typed)}
+            onChange={setOwnName}
             isRequired
           />
         )}
@@ -119,7 +123,10 @@ export function FieldDialog({ field, listId, onClose }: Props) {
           value={type}
           onChange={(id) => setType(id as Type)}
         />
-        {hasChoices(type) && <ChoicesInput field={field} />}
+        {hasChoices(type) && <ChoicesInput field={field} samples={samples} />}
+        {samples.length > 0 && (
+          <p className="text-small text-muted">The column has values such as {samples.join(", ")}.</p>
+        )}
         {rulesOfType[type].length > 0 && (
           <div className="grid gap-4 sm:grid-cols-2">
             {rulesOfType[type].map((name) => (
@@ -149,20 +156,24 @@ export function FieldDialog({ field, listId, onClose }: Props) {
             </Checkbox>
           )}
         </div>
-        {save.error && <Failure error={save.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            {field ? "Save" : "Create"}
-          </Button>
-        </div>
+        <FormActs act={save} onCancel={onClose}>
+          {field ? "Save" : "Create"}
+        </FormActs>
       </ActForm>
     </Dialog>
   );
 }
 
-function ChoicesInput({ field }: { readonly field: CustomField | undefined }) {
-  const lines = field ? optionsOf(field).map(({ id, name }) => (id === name ? id : `${id} = ${name}`)) : [];
+function ChoicesInput({
+  field,
+  samples,
+}: {
+  readonly field: CustomField | undefined;
+  readonly samples: readonly string[];
+}) {
+  const lines = field
+    ? optionsOf(field).map(({ id, name }) => (id === name ? id : `${id} = ${name}`))
+    : samples;
   return (
     <LongField
       name="field_options"
@@ -176,8 +187,8 @@ function ChoicesInput({ field }: { readonly field: CustomField | undefined }) {
 }
 
 /** What is typed in the form, as the API takes it. */
-function textsOf(form: FormData, type: Type) {
-  const textAt = (name: string) => formText(form, name);
+function inputOf(texts: Texts, type: Type) {
+  const textAt = (name: string) => texts[name] ?? "";
   const given = rulesOfType[type].flatMap((name) => {
     const text = textAt(`validation_rules.${name}`);
     return text === "" ? [] : [[name, name === "pattern" ? text : Number(text)] as const];
@@ -197,4 +208,14 @@ function textsOf(form: FormData, type: Type) {
     validation_rules: given.length === 0 ? null : Object.fromEntries(given),
     ...(hasChoices(type) && { field_options: choices }),
   };
+}
+
+/** The letters, digits and underscores of a label; the API says if that is not enough. */
+function nameOf(label: string): string {
+  return label
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/\p{M}/gu, "")
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
 }

@@ -2,6 +2,7 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { type CustomField, fieldChanges, useGlobalFields, useListFields } from "../../api/fields.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -9,7 +10,6 @@ import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
-import { type CustomField, useGlobalFields, useListFields } from "./queries.ts";
 
 /** What is open: a new field of the list or of every list, or a known one to edit or delete. */
 type Opened =
@@ -125,7 +125,7 @@ function DeleteField({ field, onClose }: { readonly field: CustomField; readonly
       mailing_list_id === null
         ? api.deleteGlobalCustomField({ field_id })
         : api.deleteCustomField({ id: mailing_list_id, field_id }),
-    changes: ["fields"],
+    changes: fieldChanges,
     done: `${field_label} is deleted`,
     onDone: onClose,
   });

@@ -2,14 +2,11 @@
 import body from "schema:NewMailingList";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import type { MailingList } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { ActForm, FormActs, type Texts } from "../../parts/act-form.tsx";
 import { Field } from "../../parts/field.tsx";
-import { formText } from "../../parts/form-text.ts";
 import { Checkbox } from "../../parts/toggle.tsx";
-import type { MailingList } from "./queries.ts";
 
 interface Props {
   /** Undefined: a new one. */
@@ -18,10 +15,6 @@ interface Props {
   readonly onSaved?: (list: { readonly id: string }) => void;
 }
 
-const texts = ["name", "description", "from_name", "from_email", "reply_to_email"] as const;
-
-type Texts = Readonly<Record<(typeof texts)[number], string>>;
-
 export function ListForm({ list, onCancel, onSaved }: Props) {
   const { api } = usePlace();
   const [tracking, setTracking] = useState({
@@ -29,7 +22,7 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
     enable_click_tracking: list?.enable_click_tracking ?? true,
   });
   const save = useAct({
-    run: ({ name, description, ...sender }: Texts) => {
+    run: ({ name = "", description = "", ...sender }: Texts) => {
       const named = Object.fromEntries(Object.entries(sender).map(([key, value]) => [key, value || null]));
       const input = { name, description, ...named, ...tracking };
       return list
@@ -45,14 +38,7 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
     return maxLength === undefined ? {} : { maxLength };
   };
   return (
-    <ActForm
-      act={save}
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = new FormData(event.currentTarget);
-        save.mutate(Object.fromEntries(texts.map((name) => [name, formText(form, name)])) as Texts);
-      }}
-    >
+    <ActForm act={save} onSubmit={(texts) => save.mutate(texts)}>
       <Field
         name="name"
         label="Name"
@@ -101,13 +87,9 @@ export function ListForm({ list, onCancel, onSaved }: Props) {
           New campaigns count clicks
         </Checkbox>
       </div>
-      {save.error && <Failure error={save.error} />}
-      <div className="mt-2 flex justify-end gap-2">
-        {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button type="submit" kind="primary" isPending={save.isPending}>
-          {list ? "Save" : "Create"}
-        </Button>
-      </div>
+      <FormActs act={save} onCancel={onCancel}>
+        {list ? "Save" : "Create"}
+      </FormActs>
     </ActForm>
   );
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Upload } from "lucide-react";
 import type { ReactNode } from "react";
+import type { MailingList } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -14,7 +15,6 @@ import { ListFields } from "./list-fields.tsx";
 import { Growth, healthReasons, useListStats } from "./list-figures.tsx";
 import { ListSegments } from "./list-segments.tsx";
 import { ListSettings } from "./list-settings.tsx";
-import type { MailingList } from "./queries.ts";
 import { SignupFormTab } from "./signup-form-tab.tsx";
 
 export function MailingListPage() {

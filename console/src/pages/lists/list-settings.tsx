@@ -2,13 +2,13 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import type { MailingList } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { counted } from "../../parts/numbers.ts";
 import { Panel } from "../../parts/page.tsx";
 import { ListForm } from "./list-form.tsx";
-import type { MailingList } from "./queries.ts";
 
 /** Above this the name is typed before an act. */
 const TYPED_ABOVE = 1_000;

@@ -1,8 +1,9 @@
 /** Mailing lists: their people, growth and health. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { listsQuery, type MailingList } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -11,9 +12,9 @@ import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { Page } from "../../parts/page.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { Growth, healthReasons, type ListStats, useListStats } from "./list-figures.tsx";
 import { ListForm } from "./list-form.tsx";
-import { listsQuery, type MailingList } from "./queries.ts";
 
 function columnsOf(stats: ReadonlyMap<string, ListStats>): readonly Column<MailingList>[] {
   return [
@@ -67,7 +68,7 @@ export function ListsPage() {
   const place = usePlace();
   const { workspace } = place;
   const navigate = useNavigate();
-  const [isMaking, setMaking] = useState(false);
+  const [isMaking, setMaking] = useNew();
   const { data, error, refetch } = useQuery(listsQuery(place));
   const stats = useListStats();
   const open = (id: string) => void navigate({ to: `/${workspace.id}/lists/${id}` });
@@ -94,7 +95,7 @@ export function ListsPage() {
           onOpen={({ id }) => open(id)}
         />
       )}
-      {isMaking && (
+      {isMaking && make && (
         <Dialog title="New list" isOpen onClose={() => setMaking(false)}>
           <ListForm onCancel={() => setMaking(false)} onSaved={({ id }) => open(id)} />
         </Dialog>

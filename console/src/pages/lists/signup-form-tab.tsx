@@ -1,11 +1,11 @@
 /** The public form of a list: on or off, its address, and a form for one's own page. */
+
 import { useQuery } from "@tanstack/react-query";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { say } from "../../parts/live-region.ts";
 import { counted } from "../../parts/numbers.ts";
 import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -73,19 +73,12 @@ function Snippet({ url }: { readonly url: string }) {
   <input name="first_name">
   <button>Subscribe</button>
 </form>`;
-  const copy = async () => {
-    await navigator.clipboard.writeText(html);
-    say("The form is copied");
-  };
   return (
-    <Panel title="A form in your own page" acts={<Button onPress={() => void copy()}>Copy</Button>}>
+    <Panel title="A form in your own page">
       <p className="mb-2 text-muted">
         It opens the page above with what was typed; one more press of its button sends it.
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so the keyboard has to reach it */}
-      <pre tabIndex={0} className="overflow-x-auto rounded-control bg-sunken px-4 py-3 font-mono text-small">
-        {html}
-      </pre>
+      <CodeBlock label="form" text={html} />
     </Panel>
   );
 }

@@ -4,6 +4,9 @@ import { countText } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";
 import type { Message, TimelineEntry } from "./use-message.ts";
 
+/** Named as the mail server where the installation delivers nothing. */
+const CAPTURE = "capture";
+
 export function MessageStory({ message }: { readonly message: Message }) {
   const last = lastAttempt(message);
   return (
@@ -29,6 +32,17 @@ function sentenceOf(message: Message, last: TimelineEntry | undefined): ReactNod
   const tries = message.attempts > 1 ? ` after ${countText(message.attempts)} attempts` : "";
   switch (message.status) {
     case "delivered":
+      if (host === CAPTURE) {
+        return (
+          <>
+            Captured: it is in the{" "}
+            <a href="/inbox" target="_blank" rel="noreferrer" className="text-accent underline">
+              local inbox
+            </a>
+            .
+          </>
+        );
+      }
       return `Delivered${host ? ` to ${host}` : ""}${took(message, last)}${viaOf(last)}.`;
     case "queued":
       return "Waiting for its first attempt.";

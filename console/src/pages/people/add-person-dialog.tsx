@@ -4,16 +4,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useFields } from "../../api/fields.ts";
+import { type MailingList, useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import { type Finding, findingsQuery } from "../../api/suppression.ts";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { formText } from "../../parts/form-text.ts";
-import { type MailingList, useFields, useLists } from "../lists/queries.ts";
-import { type Finding, findingsQuery } from "../suppression/queries.ts";
 import { FieldInputs, type FieldValues } from "./field-input.tsx";
 
 export function AddPersonDialog({
@@ -55,14 +53,7 @@ export function AddPersonDialog({
     <Dialog title={list ? `Add a person to ${list.name}` : "Add a person"} isOpen onClose={onClose}>
       <ActForm
         act={add}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          add.mutate({
-            first_name: formText(form, "first_name"),
-            last_name: formText(form, "last_name"),
-          });
-        }}
+        onSubmit={({ first_name = "", last_name = "" }) => add.mutate({ first_name, last_name })}
       >
         <Field
           name="email"
@@ -88,13 +79,9 @@ export function AddPersonDialog({
           <Field name="last_name" label="Last name" />
         </div>
         <FieldInputs fields={fields} values={values} onChange={setValues} />
-        {add.error && <Failure error={add.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Add
-          </Button>
-        </div>
+        <FormActs act={add} onCancel={onClose}>
+          Add
+        </FormActs>
       </ActForm>
     </Dialog>
   );

@@ -1,16 +1,17 @@
 /** An act on many people: what it needs, then how many it would change, counted by the service, then the act. */
+
 import type { Job } from "@posthaste/client";
 import { useEffect, useRef, useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
+import { type MailingList, useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import type { StartedJob } from "../../parts/job-line.tsx";
 import { counted, countText } from "../../parts/numbers.ts";
-import { type MailingList, useLists } from "../lists/queries.ts";
+import { Refusal } from "../../parts/refusal.tsx";
 import { type BulkAction, type BulkBody, type BulkTarget, bulkActs } from "./bulk-acts.tsx";
 import { BulkNeeds, firstNeeds, isComplete } from "./bulk-needs.tsx";
 
@@ -63,17 +64,15 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
   const isTyped = !isDanger || changed <= TYPED_ABOVE || typed === String(changed);
   return (
     <Dialog title={`${bulkActs[action].name}: ${people}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(trial.error ?? run.error)}
-        onSubmit={(event) => {
-          event.preventDefault();
+      <ActForm
+        act={run.error ? run : trial}
+        onSubmit={() => {
           if (counts === undefined) {
             if (isComplete(action, needs)) trial.mutate();
             else setAsked(true);
           } else if (isTyped) run.mutate();
           else setAsked(true);
         }}
-        className="flex flex-col gap-4"
       >
         <BulkNeeds
           action={action}
@@ -100,7 +99,7 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
             errorMessage="The number differs from what is typed."
           />
         )}
-        {(trial.error ?? run.error) && <Failure error={trial.error ?? run.error} />}
+        <Refusal error={trial.error ?? run.error} />
         <div className="mt-2 flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           {counts === undefined ? (
@@ -120,7 +119,7 @@ export function BulkDialog({ action, target, people, listId, onStarted, onClose 
             )
           )}
         </div>
-      </Form>
+      </ActForm>
     </Dialog>
   );
 }

@@ -1,10 +1,11 @@
 /** What an act on many people needs beside the people: a list, a state, a field with its value, a suppression list. */
 import body from "schema:SubscriberBulkAction";
 import { useQuery } from "@tanstack/react-query";
+import { useFields } from "../../api/fields.ts";
+import { useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
+import { suppressionListsQuery } from "../../api/suppression.ts";
 import { Choice } from "../../parts/choice.tsx";
-import { useFields, useLists } from "../lists/queries.ts";
-import { suppressionListsQuery } from "../suppression/queries.ts";
 import type { BulkAction, BulkBody } from "./bulk-acts.tsx";
 import { FieldInput } from "./field-input.tsx";
 

@@ -1,17 +1,14 @@
 /** Names and fields of a person. They hold on every list; the fields offered are those of one list and the global ones. */
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useFields } from "../../api/fields.ts";
+import type { Person } from "../../api/people.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { formText } from "../../parts/form-text.ts";
-import { useFields } from "../lists/queries.ts";
 import { FieldInputs, type FieldValues } from "./field-input.tsx";
-import type { Person } from "./queries.ts";
 
 export function EditPersonDialog({
   person,
@@ -39,14 +36,7 @@ export function EditPersonDialog({
     <Dialog title={`Edit ${person.email}`} isOpen onClose={onClose}>
       <ActForm
         act={save}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          save.mutate({
-            first_name: formText(form, "first_name"),
-            last_name: formText(form, "last_name"),
-          });
-        }}
+        onSubmit={({ first_name = "", last_name = "" }) => save.mutate({ first_name, last_name })}
       >
         <div className="grid gap-4 sm:grid-cols-2">
           <Field name="first_name" label="First name" defaultValue={person.first_name ?? ""} autoFocus />
@@ -68,13 +58,9 @@ export function EditPersonDialog({
           values={{ ...person.custom_fields, ...changed }}
           onChange={(values) => setChanged(differenceOf(values, person.custom_fields))}
         />
-        {save.error && <Failure error={save.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            Save
-          </Button>
-        </div>
+        <FormActs act={save} onCancel={onClose}>
+          Save
+        </FormActs>
       </ActForm>
     </Dialog>
   );

@@ -3,11 +3,11 @@ import body from "schema:SubscriberErasure";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import type { Person } from "../../api/people.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { counted } from "../../parts/numbers.ts";
 import { Checkbox } from "../../parts/toggle.tsx";
-import type { Person } from "./queries.ts";
 
 export function EraseDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
   const { api, workspace } = usePlace();

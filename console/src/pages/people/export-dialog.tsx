@@ -2,14 +2,13 @@
 import body from "schema:SubscriberExport";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { type MailingList, useLists } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import type { StartedJob } from "../../parts/job-line.tsx";
-import { type MailingList, useLists } from "../lists/queries.ts";
 import type { PersonStatus } from "./person-state.tsx";
 
 interface Props {
@@ -53,8 +52,7 @@ function ExportDialog({ list, onStarted, onClose }: Props & { readonly onClose: 
     <Dialog title={list ? `Export ${list.name}` : "Export people"} isOpen onClose={onClose}>
       <ActForm
         act={start}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (listId !== undefined) start.mutate(listId);
         }}
       >
@@ -76,13 +74,9 @@ function ExportDialog({ list, onStarted, onClose }: Props & { readonly onClose: 
           value={status}
           onChange={(id) => setStatus(String(id))}
         />
-        {start.error && <Failure error={start.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={start.isPending}>
-            Export
-          </Button>
-        </div>
+        <FormActs act={start} onCancel={onClose}>
+          Export
+        </FormActs>
       </ActForm>
     </Dialog>
   );

@@ -1,11 +1,11 @@
 /** A value of a custom field: the input that its type wants. Values are kept as the API takes them. */
 import type { ReactNode } from "react";
 import { CheckboxGroup, Label } from "react-aria-components";
+import type { CustomField } from "../../api/fields.ts";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/field.tsx";
 import { LongField } from "../../parts/long-field.tsx";
 import { Checkbox } from "../../parts/toggle.tsx";
-import type { CustomField } from "../lists/queries.ts";
 
 export type FieldValues = Readonly<Record<string, unknown>>;
 

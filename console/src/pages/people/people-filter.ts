@@ -3,8 +3,10 @@
 import bulkFilter from "schema:SubscriberFilter";
 import parameters from "operation:listSubscribers";
 import type { Query, Schema } from "@posthaste/client";
-import type { FilterField, FilterValues, Parameter } from "../../filter/filter.ts";
-import type { MailingList } from "../lists/queries.ts";
+import type { MailingList } from "../../api/lists.ts";
+import { type FilterField, type FilterValues, type Parameter, pageSizes } from "../../filter/filter.ts";
+
+export const peoplePageSizes = pageSizes(parameters);
 
 const paging = new Set(["page", "limit", "after"]);
 

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { listsQuery, type MailingList, useLists } from "../../api/lists.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import type { FilterValues } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
@@ -13,11 +14,10 @@ import { JobLine, type StartedJob } from "../../parts/job-line.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import type { SelectionState } from "../../parts/selection.ts";
 import { Time } from "../../parts/time.tsx";
-import { listsQuery, type MailingList, useLists } from "../lists/queries.ts";
 import { AddPersonDialog } from "./add-person-dialog.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
 import { ExportButton } from "./export-dialog.tsx";
-import { bulkFilterOf, peopleFields, peopleQuery } from "./people-filter.ts";
+import { bulkFilterOf, peopleFields, peoplePageSizes, peopleQuery } from "./people-filter.ts";
 import { PersonPanel } from "./person-panel.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
 
@@ -133,6 +133,7 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         }}
         columns={list ? columnsOf(list.id) : allColumns}
         idOf={({ id }) => id}
+        pageSizes={peoplePageSizes}
         fields={peopleFields(list ? undefined : lists)}
         free="search"
         placeholder="Beginning of a name, an address or a domain; status:, opened_since: …"

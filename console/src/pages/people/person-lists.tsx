@@ -2,6 +2,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useLists } from "../../api/lists.ts";
+import type { Person } from "../../api/people.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -12,9 +14,7 @@ import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Switch } from "../../parts/toggle.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
-import { useLists } from "../lists/queries.ts";
 import { PersonState, type PersonStatus } from "./person-state.tsx";
-import type { Person } from "./queries.ts";
 
 type Membership = Person["lists"][number];
 

@@ -3,14 +3,15 @@ import { PosthasteError } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { type Person, personQuery } from "../../api/people.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { findingsQuery } from "../../api/suppression.ts";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import { Blocks, FindingSentence } from "../suppression/finding.tsx";
-import { findingsQuery } from "../suppression/queries.ts";
 import { EditPersonDialog } from "./edit-person-dialog.tsx";
 import { EraseDialog } from "./erase-dialog.tsx";
 import { textOf } from "./field-input.tsx";
@@ -18,7 +19,6 @@ import { PersonLists } from "./person-lists.tsx";
 import { PersonFacts } from "./person-panel.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
 import { PersonTimeline } from "./person-timeline.tsx";
-import { type Person, personQuery } from "./queries.ts";
 
 export function PersonPage() {
   const { person: id = "" } = useParams({ strict: false }) as { readonly person?: string };

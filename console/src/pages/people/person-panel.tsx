@@ -2,7 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Maximize2, X } from "lucide-react";
+import { type Person, personQuery } from "../../api/people.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { findingsQuery } from "../../api/suppression.ts";
 import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
@@ -11,9 +13,7 @@ import { useKeys } from "../../parts/keys.ts";
 import { counted, rateText } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";
 import { FindingSentence } from "../suppression/finding.tsx";
-import { findingsQuery } from "../suppression/queries.ts";
 import { nameOf, PersonState } from "./person-state.tsx";
-import { type Person, personQuery } from "./queries.ts";
 
 export function PersonPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const place = usePlace();

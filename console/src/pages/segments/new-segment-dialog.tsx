@@ -1,19 +1,21 @@
 /** A segment is of one list: which? */
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Form } from "react-aria-components";
+import { listsQuery } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { counted } from "../../parts/numbers.ts";
-import { Picker } from "../../parts/picker.tsx";
-import { matching, useMailingLists } from "../../parts/segment-builder/queries.ts";
+import { matching, Picker } from "../../parts/picker.tsx";
 
 export function NewSegmentDialog({ onClose }: { readonly onClose: () => void }) {
-  const { workspace } = usePlace();
+  const place = usePlace();
+  const { workspace } = place;
   const navigate = useNavigate();
-  const { data, error, refetch } = useMailingLists();
+  const { data, error, refetch } = useQuery(listsQuery(place));
   const [words, setWords] = useState("");
   const [listId, setListId] = useState("");
   const options = (data ?? []).map(({ id, name, subscriber_count }) => ({

@@ -10,6 +10,7 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
+import { useKeys } from "../../parts/keys.ts";
 import { Page } from "../../parts/page.tsx";
 import { type Conditions, draftOf, faultsByRule } from "../../parts/segment-builder/draft.ts";
 import { useConditions } from "../../parts/segment-builder/queries.ts";
@@ -80,6 +81,7 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
     if (!read?.conditions || missing !== undefined || name.trim() === "") return;
     save.mutate({ name, description, conditions: read.conditions });
   };
+  useKeys(mayWrite ? { "mod+s": { name: "Save the segment", group: "Page", run: submit } } : {});
   const faults = faultsByRule(save.error, save.variables?.conditions);
   const errors = fieldErrors(save.error);
   const isAtField = faults.size > 0 || "name" in errors || "description" in errors;
@@ -125,67 +127,58 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
     { id: "json", name: "JSON", content: () => <ConditionsJson conditions={read?.conditions} /> },
   ];
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: listens for the key that saves, wherever the focus is
-    <div
-      onKeyDown={(event) => {
-        if (event.key !== "s" || !(event.metaKey || event.ctrlKey) || !mayWrite) return;
-        event.preventDefault();
-        submit();
-      }}
+    <Page
+      title={saved?.name ?? "New segment"}
+      acts={
+        <>
+          {mayWrite && (
+            <Button kind="primary" onPress={submit} isPending={save.isPending}>
+              {saved ? "Save" : "Save the segment"}
+            </Button>
+          )}
+          {saved && <SegmentActs segment={saved} />}
+        </>
+      }
     >
-      <Page
-        title={saved?.name ?? "New segment"}
-        acts={
-          <>
-            {mayWrite && (
-              <Button kind="primary" onPress={submit} isPending={save.isPending}>
-                {saved ? "Save" : "Save the segment"}
-              </Button>
-            )}
-            {saved && <SegmentActs segment={saved} />}
-          </>
-        }
+      <p className="-mt-3 mb-4 flex flex-wrap gap-x-1.5 text-muted">
+        <Link to={`/${workspace.id}/segments`} className="text-accent hover:underline">
+          Segments
+        </Link>
+        of
+        <Link to={`/${workspace.id}/lists/${listId}`} className="text-accent hover:underline">
+          {listName}
+        </Link>
+        {saved && isChanged && <span className="ml-2">Not saved yet</span>}
+      </p>
+      {save.error && !isAtField ? <Failure error={save.error} /> : null}
+      <Form
+        validationErrors={errors}
+        onSubmit={(event) => event.preventDefault()}
+        className="mb-6 grid gap-4 sm:grid-cols-2"
       >
-        <p className="-mt-3 mb-4 flex flex-wrap gap-x-1.5 text-muted">
-          <Link to={`/${workspace.id}/segments`} className="text-accent hover:underline">
-            Segments
-          </Link>
-          of
-          <Link to={`/${workspace.id}/lists/${listId}`} className="text-accent hover:underline">
-            {listName}
-          </Link>
-          {saved && isChanged && <span className="ml-2">Not saved yet</span>}
-        </p>
-        {save.error && !isAtField ? <Failure error={save.error} /> : null}
-        <Form
-          validationErrors={errors}
-          onSubmit={(event) => event.preventDefault()}
-          className="mb-6 grid gap-4 sm:grid-cols-2"
-        >
-          <Field
-            name="name"
-            label="Name"
-            value={name}
-            onChange={setName}
-            maxLength={schema.properties.name?.maxLength ?? 0}
-            isInvalid={isAsked && name.trim() === ""}
-            errorMessage="A segment needs a name."
-            isReadOnly={!mayWrite}
-            autoFocus={!saved}
-          />
-          <Field
-            name="description"
-            label="Description"
-            value={description}
-            onChange={setDescription}
-            maxLength={schema.properties.description?.maxLength ?? 0}
-            isReadOnly={!mayWrite}
-          />
-        </Form>
-        <Tabs label="Views of the segment" views={views} />
-        <LeaveQuestion isChanged={isChanged && mayWrite && !save.isPending} />
-      </Page>
-    </div>
+        <Field
+          name="name"
+          label="Name"
+          value={name}
+          onChange={setName}
+          maxLength={schema.properties.name?.maxLength ?? 0}
+          isInvalid={isAsked && name.trim() === ""}
+          errorMessage="A segment needs a name."
+          isReadOnly={!mayWrite}
+          autoFocus={!saved}
+        />
+        <Field
+          name="description"
+          label="Description"
+          value={description}
+          onChange={setDescription}
+          maxLength={schema.properties.description?.maxLength ?? 0}
+          isReadOnly={!mayWrite}
+        />
+      </Form>
+      <Tabs label="Views of the segment" views={views} />
+      <LeaveQuestion isChanged={isChanged && mayWrite && !save.isPending} />
+    </Page>
   );
 }
 

@@ -4,7 +4,7 @@ import parameters from "operation:listSegmentMembers";
 import type { Query, Schema } from "@posthaste/client";
 import { useNavigate } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
-import { filterFields } from "../../filter/filter.ts";
+import { filterFields, pageSizes } from "../../filter/filter.ts";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
@@ -13,6 +13,7 @@ import { Time } from "../../parts/time.tsx";
 type Row = Schema<"Member">;
 
 const fields = filterFields(parameters, { search: "person" });
+const sizes = pageSizes(parameters);
 
 const columns: readonly Column<Row>[] = [
   { id: "email", head: "Address", cell: (row) => <span className="font-medium">{row.email}</span> },
@@ -67,6 +68,7 @@ export function SegmentMembers({ listId, segmentId, isChanged }: Props) {
           return { rows: subscribers, pagination };
         }}
         columns={columns}
+        pageSizes={sizes}
         idOf={(row) => row.subscriber_id}
         fields={fields}
         free="search"

@@ -2,10 +2,10 @@
 import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { useAllSegments } from "../../api/segments.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
-import { useAllSegments } from "../../parts/segment-builder/queries.ts";
 import { SegmentEditor } from "./segment-editor.tsx";
 
 const NEW = "new";

@@ -4,9 +4,8 @@ import parameters from "operation:listSegments";
 import type { Query, Schema } from "@posthaste/client";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { useState } from "react";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { filterFields } from "../../filter/filter.ts";
+import { filterFields, pageSizes } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
@@ -15,6 +14,7 @@ import { countText } from "../../parts/numbers.ts";
 import { draftOf } from "../../parts/segment-builder/draft.ts";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Time } from "../../parts/time.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { NewSegmentDialog } from "./new-segment-dialog.tsx";
 import { useSegmentUses } from "./uses.ts";
 
@@ -25,6 +25,7 @@ const fields = filterFields(
   parameters.filter(({ name }) => name === "search"),
   { search: "name" },
 );
+const sizes = pageSizes(parameters);
 
 const columns: readonly Column<Row>[] = [
   { id: "name", head: "Name", width: "24%", cell: (row) => <span className="font-medium">{row.name}</span> },
@@ -63,7 +64,7 @@ const columns: readonly Column<Row>[] = [
 export function SegmentsPage() {
   const navigate = useNavigate();
   const { api, workspace } = usePlace();
-  const [isMaking, setMaking] = useState(false);
+  const [isMaking, setMaking] = useNew();
   const make = mayCall(workspace, "createSegment") && (
     <Button kind="primary" onPress={() => setMaking(true)}>
       <Plus size={16} aria-hidden /> New segment
@@ -83,6 +84,7 @@ export function SegmentsPage() {
           return { rows: segments, pagination };
         }}
         columns={columns}
+        pageSizes={sizes}
         idOf={({ id, mailing_list_id }) => `${mailing_list_id}/segments/${id}`}
         fields={fields}
         free="search"
@@ -96,7 +98,7 @@ export function SegmentsPage() {
           </Empty>
         }
       />
-      {isMaking && <NewSegmentDialog onClose={() => setMaking(false)} />}
+      {isMaking && make && <NewSegmentDialog onClose={() => setMaking(false)} />}
     </>
   );
 }

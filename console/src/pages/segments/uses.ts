@@ -2,9 +2,10 @@
 import parameters from "operation:listCampaigns";
 import type { Query } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
+import { useAllSegments } from "../../api/segments.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { fieldOf, rulesByPath } from "../../parts/segment-builder/draft.ts";
-import { useAllSegments, useSegmentFields } from "../../parts/segment-builder/queries.ts";
+import { useSegmentFields } from "../../parts/segment-builder/queries.ts";
 
 export interface SegmentUse {
   readonly kind: "campaign" | "segment" | "suppression list";

@@ -1,16 +1,16 @@
 /** Asks who the person is before an act that cannot be undone; the act goes on by itself afterwards. */
+
 import type { Body } from "@posthaste/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
 import { apiOf, openApi } from "../../api/client.ts";
 import { gate } from "../../api/gate.ts";
 import { type Session, sessionQuery, useSession } from "../../api/session.tsx";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { askPasskey, hasPasskeys } from "../../parts/passkey.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import { useReturn } from "./use-return.ts";
@@ -78,13 +78,10 @@ export function Confirmation() {
         )}
         <Refusal error={passkey.error ?? organisation.error} />
         {hasPassword || hasApp ? (
-          <Form
+          <ActForm
             key={name}
-            className="flex flex-col gap-4"
-            onSubmit={(event) => {
-              // Spaces belong to a password.
-              confirm.mutate({ [name]: fieldsOf(event)[name] ?? "" });
-            }}
+            act={confirm}
+            onSubmit={(texts) => confirm.mutate({ [name]: texts[name] ?? "" })}
           >
             {isCode ? (
               <Field
@@ -109,7 +106,7 @@ export function Confirmation() {
             <Submit error={confirm.error} isPending={confirm.isPending}>
               Confirm
             </Submit>
-          </Form>
+          </ActForm>
         ) : (
           <Refusal error={confirm.error} />
         )}

@@ -1,12 +1,11 @@
 /** Asks for a link to choose a new password. The answer is the same for every address. */
+
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { Submit } from "../../parts/refusal.tsx";
 
 export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
@@ -26,13 +25,7 @@ export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
     );
   return (
     <>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(ask.error)}
-        onSubmit={(event) => {
-          ask.mutate(fieldOf(event, "email"));
-        }}
-      >
+      <ActForm act={ask} onSubmit={({ email = "" }) => ask.mutate(email)}>
         <Field
           name="email"
           type="email"
@@ -45,7 +38,7 @@ export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
         <Submit error={ask.error} isPending={ask.isPending}>
           Send the link
         </Submit>
-      </Form>
+      </ActForm>
       {back}
     </>
   );

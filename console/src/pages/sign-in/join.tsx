@@ -1,14 +1,13 @@
 /** Accepts an invitation: at once for the person who is signed in; others choose a name and a password, or sign in first. */
+
 import schema from "schema:InvitationAcceptance";
 import type { Body } from "@posthaste/client";
 import { useMutation } from "@tanstack/react-query";
-import { Form } from "react-aria-components";
-import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import { ToSignIn } from "./link.tsx";
 import { NewPassword } from "./new-password.tsx";
@@ -50,14 +49,7 @@ export function Join({ token, isSignedIn, onJoined }: Props) {
     );
   return (
     <>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(accept.error)}
-        onSubmit={(event) => {
-          const given = fieldsOf(event);
-          accept.mutate({ name: given.name ?? "", password: given.password ?? "" });
-        }}
-      >
+      <ActForm act={accept} onSubmit={({ name = "", password = "" }) => accept.mutate({ name, password })}>
         <Field
           name="name"
           label="Your name"
@@ -70,7 +62,7 @@ export function Join({ token, isSignedIn, onJoined }: Props) {
         <Submit error={accept.error} isPending={accept.isPending}>
           Accept the invitation
         </Submit>
-      </Form>
+      </ActForm>
       <ToSignIn kind="quiet" back={back}>
         I have an account already
       </ToSignIn>

@@ -1,11 +1,10 @@
 /** Choosing a new password with the link of a mail, or of the command line. */
+
 import { PosthasteError } from "@posthaste/client";
 import { useMutation } from "@tanstack/react-query";
-import { Form } from "react-aria-components";
-import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { Submit } from "../../parts/refusal.tsx";
 import { Column } from "./column.tsx";
 import { ForgottenPassword } from "./forgotten-password.tsx";
@@ -40,18 +39,12 @@ function NewPasswordForm({ token }: { readonly token: string }) {
     );
   return (
     <Column title="Choose a new password">
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(reset.error)}
-        onSubmit={(event) => {
-          reset.mutate(fieldsOf(event).password ?? "");
-        }}
-      >
+      <ActForm act={reset} onSubmit={({ password = "" }) => reset.mutate(password)}>
         <NewPassword label="New password" />
         <Submit error={reset.error} isPending={reset.isPending}>
           Change the password
         </Submit>
-      </Form>
+      </ActForm>
     </Column>
   );
 }

@@ -1,12 +1,12 @@
 /** The second step of a sign-in: a code of the app, a passkey, or a recovery code; only what the account has. */
+
 import type { Body } from "@posthaste/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
 import { openApi } from "../../api/client.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
 import { askPasskey, hasPasskeys } from "../../parts/passkey.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import type { Challenge, SignInStep } from "./steps.tsx";
@@ -46,13 +46,7 @@ export function SecondFactor({ challenge: { challenge, kinds, passkey_options },
       )}
       <Refusal error={passkey.error} />
       {(hasApp || isRecovery) && (
-        <Form
-          key={name}
-          className="flex flex-col gap-4"
-          onSubmit={(event) => {
-            prove.mutate({ [name]: fieldOf(event, name) });
-          }}
-        >
+        <ActForm key={name} act={prove} onSubmit={(texts) => prove.mutate({ [name]: texts[name] ?? "" })}>
           {isRecovery ? (
             <Field
               name={name}
@@ -76,7 +70,7 @@ export function SecondFactor({ challenge: { challenge, kinds, passkey_options },
           <Submit error={prove.error} isPending={prove.isPending}>
             Continue
           </Submit>
-        </Form>
+        </ActForm>
       )}
       {!hasApp && !isRecovery && <Refusal error={prove.error} />}
       {kinds.includes("recovery_code") && (hasApp || usesPasskey) && (

@@ -1,12 +1,12 @@
 /** The first step of a sign-in: a passkey, the account of the organisation, or address and password; only what works here. */
+
 import { useMutation } from "@tanstack/react-query";
-import { Form } from "react-aria-components";
 import { openApi } from "../../api/client.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { askPasskey, hasPasskeys } from "../../parts/passkey.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import type { SignInStep } from "./steps.tsx";
@@ -61,12 +61,9 @@ export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
       <Refusal error={passkey.error ?? organisation.error} />
       {passwords && (usesPasskeys || provider) && <Or />}
       {passwords && (
-        <Form
-          className="flex flex-col gap-4"
-          onSubmit={(event) => {
-            const given = fieldsOf(event);
-            signIn.mutate({ email: given.email ?? "", password: given.password ?? "" });
-          }}
+        <ActForm
+          act={signIn}
+          onSubmit={({ email: address = "", password = "" }) => signIn.mutate({ email: address, password })}
         >
           <Field
             name="email"
@@ -87,7 +84,7 @@ export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
           <Submit error={signIn.error} isPending={signIn.isPending}>
             Sign in
           </Submit>
-        </Form>
+        </ActForm>
       )}
       {passwords && onForgotten && (
         <Button kind="quiet" onPress={onForgotten}>

@@ -1,16 +1,15 @@
 /** The first person of an installation, by the one-time link that a start prints. */
+
 import schema from "schema:FirstOwner";
 import { PosthasteError } from "@posthaste/client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors } from "../../api/act.ts";
 import { openApi } from "../../api/client.ts";
 import { takeSession } from "../../api/session.tsx";
+import { ActForm } from "../../parts/act-form.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { Submit } from "../../parts/refusal.tsx";
 import { ownZone, ZonePicker } from "../../parts/zone-picker.tsx";
 import { Column } from "./column.tsx";
@@ -50,13 +49,7 @@ function FirstOwner({ token }: { readonly token: string }) {
     );
   return (
     <Column title="Welcome to Posthaste">
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(create.error)}
-        onSubmit={(event) => {
-          create.mutate(fieldsOf(event));
-        }}
-      >
+      <ActForm act={create} onSubmit={(texts) => create.mutate(texts)}>
         <Field
           name="name"
           label="Your name"
@@ -83,7 +76,7 @@ function FirstOwner({ token }: { readonly token: string }) {
         <Submit error={create.error} isPending={create.isPending}>
           Create
         </Submit>
-      </Form>
+      </ActForm>
     </Column>
   );
 }

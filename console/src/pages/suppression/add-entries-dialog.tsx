@@ -2,13 +2,11 @@
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import type { SuppressionList } from "../../api/suppression.ts";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { LongField } from "../../parts/long-field.tsx";
 import { AddedEntries } from "./added-entries.tsx";
-import type { SuppressionList } from "./queries.ts";
 import { changesOf } from "./remove-entry.tsx";
 
 export function AddEntriesDialog({
@@ -30,8 +28,7 @@ export function AddEntriesDialog({
     <Dialog title={`Add to ${list.name}`} isOpen onClose={onClose}>
       <ActForm
         act={add}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           add.mutate();
         }}
       >
@@ -47,13 +44,9 @@ export function AddEntriesDialog({
           value={entries}
           onChange={setEntries}
         />
-        {add.error && <Failure error={add.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Add
-          </Button>
-        </div>
+        <FormActs act={add} onCancel={onClose}>
+          Add
+        </FormActs>
       </ActForm>
     </Dialog>
   );

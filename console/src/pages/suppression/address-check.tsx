@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { usePlace } from "../../api/session.tsx";
+import { type Finding, findingsQuery } from "../../api/suppression.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { LongField } from "../../parts/long-field.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { PersonState } from "../people/person-state.tsx";
 import { Blocks, FindingSentence } from "./finding.tsx";
-import { type Finding, findingsQuery } from "./queries.ts";
 
 const MOST = body.properties.addresses?.maxItems ?? 1;
 const SETTLE_MS = 300;

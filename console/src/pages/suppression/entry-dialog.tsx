@@ -3,13 +3,13 @@ import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { findingsQuery, type SuppressionList } from "../../api/suppression.ts";
 import { Button } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Time } from "../../parts/time.tsx";
-import { findingsQuery, type SuppressionList } from "./queries.ts";
 import { RemoveEntry } from "./remove-entry.tsx";
 
 type Entry = Schema<"SuppressionEntry">;

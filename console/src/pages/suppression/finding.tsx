@@ -1,8 +1,8 @@
 /** Whether an address may be mailed, and everything that keeps mail away from it, with the way to remove each. */
 import { Link } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
+import type { Block, Finding } from "../../api/suppression.ts";
 import { Time } from "../../parts/time.tsx";
-import type { Block, Finding } from "./queries.ts";
 import { RemoveEntry } from "./remove-entry.tsx";
 
 export function FindingSentence({ finding }: { readonly finding: Finding }) {

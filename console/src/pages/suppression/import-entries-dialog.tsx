@@ -3,11 +3,11 @@ import { useState } from "react";
 import { Button as AriaButton, DropZone, FileTrigger, Text } from "react-aria-components";
 import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import type { SuppressionList } from "../../api/suppression.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { AddedEntries } from "./added-entries.tsx";
-import type { SuppressionList } from "./queries.ts";
 import { changesOf } from "./remove-entry.tsx";
 
 export function ImportEntriesDialog({

@@ -1,20 +1,17 @@
 /** A new suppression list, or the settings of one: its name, what mail it keeps away, whether it works. */
 import body from "schema:NewSuppressionList";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useLists } from "../../api/lists.ts";
+import { useAllSegments } from "../../api/segments.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import type { SuppressionList } from "../../api/suppression.ts";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
-import { formText } from "../../parts/form-text.ts";
 import { Switch } from "../../parts/toggle.tsx";
-import { useLists } from "../lists/queries.ts";
 import { scopeText } from "./finding.tsx";
-import type { SuppressionList } from "./queries.ts";
 
 type Scope = SuppressionList["suppression_scope"];
 
@@ -51,17 +48,7 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
   });
   return (
     <Dialog title={list ? `Settings of ${list.name}` : "New suppression list"} isOpen onClose={onClose}>
-      <ActForm
-        act={save}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          save.mutate({
-            name: formText(form, "name"),
-            description: formText(form, "description"),
-          });
-        }}
-      >
+      <ActForm act={save} onSubmit={({ name = "", description = "" }) => save.mutate({ name, description })}>
         <Field
           name="name"
           label="Name"
@@ -85,13 +72,9 @@ export function SuppressionListDialog({ list, onClose, onSaved }: Props) {
         <Switch isSelected={isActive} onChange={setActive}>
           Active: an inactive list suppresses nothing
         </Switch>
-        {save.error && <Failure error={save.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            {list ? "Save" : "Create"}
-          </Button>
-        </div>
+        <FormActs act={save} onCancel={onClose}>
+          {list ? "Save" : "Create"}
+        </FormActs>
       </ActForm>
     </Dialog>
   );
@@ -116,16 +99,12 @@ function WhichList({ value, onChange }: TargetProps) {
 }
 
 function WhichSegment({ value, onChange }: TargetProps) {
-  const { api, workspace } = usePlace();
-  const { data } = useQuery({
-    queryKey: ["segments", workspace.id, "choice"],
-    queryFn: ({ signal }) => api.listSegments({ query: { limit: 200 }, signal }),
-  });
+  const { data = [] } = useAllSegments();
   return (
     <Choice
       name="segment_id"
       label="Segment"
-      options={(data?.segments ?? []).map(({ id, name, mailing_list_name }) => ({
+      options={data.map(({ id, name, mailing_list_name }) => ({
         id,
         name,
         description: `of ${mailing_list_name}`,

@@ -6,6 +6,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import type { SuppressionList } from "../../api/suppression.ts";
 import { filterFields } from "../../filter/filter.ts";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -21,7 +22,6 @@ import { Time } from "../../parts/time.tsx";
 import { AddEntriesDialog } from "./add-entries-dialog.tsx";
 import { EntryDialog } from "./entry-dialog.tsx";
 import { ImportEntriesDialog } from "./import-entries-dialog.tsx";
-import type { SuppressionList } from "./queries.ts";
 import { SuppressionListDialog } from "./suppression-list-dialog.tsx";
 import { ListState, targetText } from "./suppression-page.tsx";
 

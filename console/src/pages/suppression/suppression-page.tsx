@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { type SuppressionList, suppressionListsQuery } from "../../api/suppression.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -12,7 +13,6 @@ import { Page, Panel } from "../../parts/page.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { AddressCheck } from "./address-check.tsx";
 import { scopeText } from "./finding.tsx";
-import { type SuppressionList, suppressionListsQuery } from "./queries.ts";
 import { SuppressionListDialog } from "./suppression-list-dialog.tsx";
 
 const columns: readonly Column<SuppressionList>[] = [

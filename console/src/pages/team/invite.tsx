@@ -1,20 +1,20 @@
 /** Inviting a person by mail, with a role. */
+
 import schema from "schema:NewInvitation";
 import type { Body } from "@posthaste/client";
 import { UserPlus } from "lucide-react";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldOf } from "../../parts/form-fields.ts";
-import { Refusal } from "../../parts/refusal.tsx";
+import { useNew } from "../../parts/use-new.ts";
 import { RoleChoice } from "./role-choice.tsx";
 
 export function Invite() {
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useNew();
   return (
     <>
       <Button kind="primary" onPress={() => setOpen(true)}>
@@ -36,13 +36,11 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog title="Invite to the team" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(invite.error)}
-        onSubmit={(event) => {
-          const email = fieldOf(event, "email");
+      <ActForm
+        act={invite}
+        onSubmit={({ email = "" }) => {
           if (role !== null) invite.mutate({ email, role });
         }}
-        className="flex flex-col gap-4"
       >
         <Field
           name="email"
@@ -54,14 +52,10 @@ function InviteDialog({ onClose }: { readonly onClose: () => void }) {
           autoFocus
         />
         <RoleChoice label="Role" value={role} onChange={setRole} />
-        <Refusal error={invite.error} />
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={invite.isPending}>
-            Send the invitation
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={invite} onCancel={onClose}>
+          Send the invitation
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

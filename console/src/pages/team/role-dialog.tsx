@@ -1,17 +1,15 @@
 /** Making or changing a role: its name, what it is for, and what it may do. */
+
 import schema from "schema:NewRole";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { holds, usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { fieldsOf } from "../../parts/form-fields.ts";
 import { counted } from "../../parts/numbers.ts";
 import { PermissionTree } from "../../parts/permission-tree.tsx";
-import { Refusal } from "../../parts/refusal.tsx";
 import type { Role } from "./role-choice.tsx";
 
 interface Props {
@@ -39,11 +37,9 @@ export function RoleDialog({ role, isNew, onClose }: Props) {
   });
   return (
     <Dialog title={isNew ? "New role" : `Change the role ${role?.name}`} isOpen isWide onClose={onClose}>
-      <Form
-        className="flex flex-col gap-4"
-        validationErrors={fieldErrors(save.error)}
-        onSubmit={(event) => {
-          const { name = "", description = "" } = fieldsOf(event);
+      <ActForm
+        act={save}
+        onSubmit={({ name = "", description = "" }) => {
           setAsked(true);
           if (chosen.length > 0) save.mutate({ name, description, permissions: [...chosen] });
         }}
@@ -74,14 +70,10 @@ export function RoleDialog({ role, isNew, onClose }: Props) {
             their next request.
           </p>
         )}
-        <Refusal error={save.error} />
-        <div className="flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            {isNew ? "Make the role" : "Save"}
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={save} onCancel={onClose}>
+          {isNew ? "Make the role" : "Save"}
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }

@@ -15,7 +15,7 @@ import {
 } from "react-aria-components";
 import type { Option } from "../choice.tsx";
 import { say } from "../live-region.ts";
-import { matching } from "./queries.ts";
+import { matching } from "../picker.tsx";
 
 const box =
   "h-9 w-full min-w-0 rounded-control border border-control bg-surface px-3 data-[focused]:border-accent data-[invalid]:border-bad";

@@ -1,5 +1,7 @@
 /** Conditions as a sentence: "People in Customers whose plan is pro and who opened Spring". */
 import { Fragment, type ReactNode } from "react";
+import { useLists } from "../../api/lists.ts";
+import { useAllSegments } from "../../api/segments.ts";
 import {
   type DraftNode,
   type DraftRule,
@@ -9,13 +11,7 @@ import {
   operatorOf,
   type SegmentDraft,
 } from "./draft.ts";
-import {
-  useAllSegments,
-  useCampaignLinks,
-  useCampaignName,
-  useMailingLists,
-  useSegmentFields,
-} from "./queries.ts";
+import { useCampaignLinks, useCampaignName, useSegmentFields } from "./queries.ts";
 import { fieldWords, isAboutPeople, operatorWords } from "./words.ts";
 
 interface Props {
@@ -124,8 +120,10 @@ function SegmentName({ id }: { readonly id: string }) {
 }
 
 function ListName({ id }: { readonly id: string }) {
-  const { data } = useMailingLists();
-  return <Named name={data?.find((one) => one.id === id)?.name} isLoaded={data !== undefined} noun="list" />;
+  const lists = useLists();
+  return (
+    <Named name={lists?.find((one) => one.id === id)?.name} isLoaded={lists !== undefined} noun="list" />
+  );
 }
 
 function CampaignName({ id }: { readonly id: string }) {

@@ -1,15 +1,11 @@
 /** The value of a rule, in the form that its operator takes. */
 import { useState } from "react";
+import { useLists } from "../../api/lists.ts";
+import { useAllSegments } from "../../api/segments.ts";
 import { Choice, type Option } from "../choice.tsx";
 import { BareInput, Finder, Texts } from "./controls.tsx";
 import type { Field, Operator } from "./draft.ts";
-import {
-  useAllSegments,
-  useCampaignLinks,
-  useCampaignName,
-  useCampaigns,
-  useMailingLists,
-} from "./queries.ts";
+import { useCampaignLinks, useCampaignName, useCampaigns } from "./queries.ts";
 
 interface Props {
   readonly field: Field;
@@ -131,8 +127,7 @@ function SegmentFinder({ ownId, ...rest }: FinderProps & { readonly ownId: strin
 }
 
 function ListFinder(props: FinderProps) {
-  const { data = [] } = useMailingLists();
-  const options = data.map(({ id, name }) => ({ id, name }));
+  const options = (useLists() ?? []).map(({ id, name }) => ({ id, name }));
   return <Finder {...props} options={options} placeholder="A mailing list" />;
 }
 

@@ -1,6 +1,6 @@
-/** What the pages of domains load. */
+/** The sending domains of the workspace. */
 import { useQuery } from "@tanstack/react-query";
-import { usePlace } from "../../api/session.tsx";
+import { usePlace } from "./session.tsx";
 
 export function useDomains() {
   const { api, workspace } = usePlace();

@@ -1,15 +1,36 @@
-/** One job, read again when the live states say that it went on, and every few seconds where they do not. */
+/** Jobs: one is read again when the live states say that it went on, and every few seconds where they do not. */
+import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { useLive } from "../../api/live.ts";
-import { usePlace } from "../../api/session.tsx";
-import { isRunning, type Job } from "./job-words.ts";
+import { useLive } from "./live.ts";
+import { usePlace } from "./session.tsx";
+
+export type Job = Schema<"Job">;
 
 const POLL_MS = 3_000;
 
 /** What the topic `jobs` says of the jobs that run or have just ended. */
 export interface JobsLive {
-  readonly jobs: readonly Pick<Job, "id" | "status" | "progress" | "total" | "processed" | "failed">[];
+  readonly jobs: readonly LiveJob[];
+}
+
+export type LiveJob = Pick<
+  Job,
+  | "id"
+  | "type"
+  | "label"
+  | "file_name"
+  | "resource"
+  | "status"
+  | "progress"
+  | "total"
+  | "processed"
+  | "failed"
+  | "completed_at"
+>;
+
+export function isRunning({ status }: Pick<Job, "status">): boolean {
+  return status === "pending" || status === "processing";
 }
 
 export function useJob(id: string) {
@@ -30,7 +51,7 @@ export function useJob(id: string) {
 }
 
 /** A row of the list with the figures of this moment. */
-export function useLiveJob(job: Job): JobsLive["jobs"][number] {
+export function useLiveJob(job: Job): LiveJob {
   const { workspace } = usePlace();
   return useLive<JobsLive>(workspace.id, "jobs")?.jobs.find(({ id }) => id === job.id) ?? job;
 }

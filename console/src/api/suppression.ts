@@ -1,7 +1,7 @@
-/** What several pages ask about suppression. */
+/** Suppression lists, and why addresses get no mail. */
 import type { Data, Schema } from "@posthaste/client";
 import { queryOptions } from "@tanstack/react-query";
-import { mayCall, type usePlace } from "../../api/session.tsx";
+import { mayCall, type usePlace } from "./session.tsx";
 
 export type SuppressionList = Schema<"SuppressionList">;
 export type Finding = Data<"findSuppressions">["results"][number];

@@ -1,8 +1,8 @@
 /** Jobs in words, and the look of their states. */
-import type { Query, Schema } from "@posthaste/client";
-import type { Look } from "../../parts/state-mark.tsx";
+import type { Query } from "@posthaste/client";
+import type { Job } from "../api/jobs.ts";
+import type { Look } from "./state-mark.tsx";
 
-export type Job = Schema<"Job">;
 type JobType = NonNullable<Query<"listJobs">["type"]>;
 
 const types: Readonly<Record<JobType, string>> = {
@@ -46,7 +46,3 @@ export const wordOfJob: Readonly<Record<Job["status"], string>> = {
   failed: "failed",
   cancelled: "cancelled",
 };
-
-export function isRunning({ status }: Pick<Job, "status">): boolean {
-  return status === "pending" || status === "processing";
-}

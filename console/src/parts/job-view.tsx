@@ -2,14 +2,15 @@
 import { Download } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ProgressBar } from "react-aria-components";
-import { useAct } from "../../api/act.ts";
-import { mayCall, usePlace } from "../../api/session.tsx";
-import { Button } from "../../parts/button.tsx";
-import { Question } from "../../parts/dialog.tsx";
-import { Fact, Facts } from "../../parts/facts.tsx";
-import { counted, countText } from "../../parts/numbers.ts";
-import { Time } from "../../parts/time.tsx";
-import { isRunning, isTrial, type Job } from "./job-words.ts";
+import { useAct } from "../api/act.ts";
+import { isRunning, type Job } from "../api/jobs.ts";
+import { mayCall, usePlace } from "../api/session.tsx";
+import { Button } from "./button.tsx";
+import { Question } from "./dialog.tsx";
+import { Fact, Facts } from "./facts.tsx";
+import { isTrial } from "./job-words.ts";
+import { counted, countText } from "./numbers.ts";
+import { Time } from "./time.tsx";
 
 export function JobProgress({ job }: { readonly job: Job }) {
   const { progress, processed, total, status } = job;

@@ -1,7 +1,7 @@
-/** What several pages ask about one person. */
+/** One person. */
 import type { Schema } from "@posthaste/client";
 import { queryOptions } from "@tanstack/react-query";
-import type { usePlace } from "../../api/session.tsx";
+import type { usePlace } from "./session.tsx";
 
 export type Person = Schema<"SubscriberDetail">;
 

@@ -1,30 +1,17 @@
-/** What several pages ask about mailing lists and custom fields. */
+/** Custom fields, of one list and of all. */
 import type { Schema } from "@posthaste/client";
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { mayCall, usePlace } from "../../api/session.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { mayCall, usePlace } from "./session.tsx";
 
-export type MailingList = Schema<"MailingList">;
 export type CustomField = Schema<"CustomField">;
-type Place = ReturnType<typeof usePlace>;
 
-export function listsQuery({ api, workspace }: Place) {
-  return queryOptions({
-    queryKey: ["lists", workspace.id],
-    queryFn: ({ signal }) => api.listMailingLists({ signal }),
-    enabled: mayCall(workspace, "listMailingLists"),
-    staleTime: 10_000,
-  });
-}
-
-/** Undefined until they are loaded. */
-export function useLists(): readonly MailingList[] | undefined {
-  return useQuery(listsQuery(usePlace())).data;
-}
+/** First words of the keys of the queries that show something else when a field has changed. */
+export const fieldChanges = ["custom-fields", "segment-fields"];
 
 export function useGlobalFields() {
   const { api, workspace } = usePlace();
   return useQuery({
-    queryKey: ["fields", workspace.id, "global"],
+    queryKey: ["custom-fields", workspace.id, "global"],
     queryFn: ({ signal }) => api.listGlobalCustomFields({ signal }),
     enabled: mayCall(workspace, "listGlobalCustomFields"),
   });
@@ -33,7 +20,7 @@ export function useGlobalFields() {
 export function useListFields(listId: string | undefined) {
   const { api, workspace } = usePlace();
   return useQuery({
-    queryKey: ["fields", workspace.id, listId],
+    queryKey: ["custom-fields", workspace.id, listId],
     queryFn: ({ signal }) => api.listCustomFields({ id: listId ?? "", signal }),
     enabled: listId !== undefined && mayCall(workspace, "listCustomFields"),
   });
