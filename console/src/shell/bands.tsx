@@ -18,7 +18,7 @@ export function Bands() {
   const lostSince = useLiveLost(workspace.id);
   const { data: ways } = useSignInWays();
   return (
-    <>
+    <section aria-label="State of the service">
       {ways?.captures_mail && (
         <p className="border-b border-line bg-sunken px-6 py-2 text-muted">
           Nothing leaves this machine. Captured mail is in the{" "}
@@ -50,7 +50,7 @@ export function Bands() {
             <Band notice={notice} />
           </p>
         ))}
-    </>
+    </section>
   );
 }
 

@@ -26,13 +26,18 @@ const looks: Readonly<Record<Campaign["status"], Look>> = {
   cancelled: { shape: "■", tone: "text-muted" },
 };
 
-export function SendingNow() {
+export function useSending(enabled = true) {
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["campaigns", workspace.id, "sending"],
     queryFn: ({ signal }) => api.listCampaigns({ query: { status: "sending", limit: LAST }, signal }),
     refetchInterval: POLL_MS,
+    enabled,
   });
+}
+
+export function SendingNow() {
+  const { data, error, refetch } = useSending();
   if (error) return <Failure error={error} onRetry={() => refetch()} />;
   if (!data || data.campaigns.length === 0) return null;
   return (

@@ -56,7 +56,8 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
   const { id, name, timezone } = campaign;
   const [when, setWhen] = useState<When>(() => firstChoice(campaign));
   const { data, error, refetch } = useQuery({
-    queryKey: ["campaign-check", workspace.id, id, campaign.revision],
+    // Not the key of the editor's check, whose answer has no clock.
+    queryKey: ["campaign-check", workspace.id, id, campaign.revision, "to send"],
     queryFn: async ({ signal }) => {
       const check = await api.checkCampaign({ id, signal });
       // How far this clock is from that of the service, which decides when sending begins.
