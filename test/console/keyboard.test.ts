@@ -111,7 +111,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await keys.enter(button("Invite"));
       await keys.expectFocus(page.getByLabel("Email", { exact: true }));
       await keys.type("hedy@example.com");
-      await choose(/Role/, "Support");
+      await choose(/Role$/, "Support");
       await keys.enter(button("Send the invitation"));
       await page.getByText("hedy@example.com", { exact: true }).first().waitFor();
     });
@@ -134,8 +134,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await keys.type("reader4+later@example.com");
       await keys.press("Enter");
       await expect.poll(() => page.getByRole("row").count()).toBe(2);
-      await keys.press("Escape");
-      await keys.press("j");
+      await keys.tabTo(page.getByRole("row").nth(1));
       await keys.press("Enter");
       await page.getByRole("complementary", { name: "Message" }).waitFor();
       await keys.enter(button("Try now"));
@@ -171,7 +170,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await keys.fill(page.getByLabel(/^Value of City/), "Paris 7");
       await page
         .getByRole("complementary", { name: "Who is selected" })
-        .getByText(/^1$|1 person/)
+        .getByRole("status")
+        .filter({ hasText: /^1\s/ })
         .first()
         .waitFor();
       await keys.press("ControlOrMeta+s");

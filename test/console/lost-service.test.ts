@@ -1,9 +1,9 @@
 /** The API is killed while a person writes a campaign: no character is lost, with the page open or closed meanwhile. */
-import { createServer } from "node:net";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { eventually } from "#test/support/eventually.ts";
+import { freePort } from "#test/support/free-port.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { addSender, SENDER } from "./seed.ts";
 
@@ -75,12 +75,3 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     JOURNEY_MS,
   );
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
