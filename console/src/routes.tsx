@@ -13,6 +13,7 @@ import {
 import { useState } from "react";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
+import { signInWaysQuery } from "./api/sign-in-ways.ts";
 import { Gates } from "./pages/sign-in/gates.tsx";
 import { BrokenPage, NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -74,8 +75,12 @@ const start = createRoute({
 const workspace = createRoute({
   getParentRoute: () => root,
   path: "$workspace",
-  beforeLoad: async ({ context, location }) => {
-    const session = await context.queries.ensureQueryData(sessionQuery);
+  beforeLoad: async ({ context: { queries }, location }) => {
+    // Whether mail is captured is said above every page, which would move when it came later.
+    const [session] = await Promise.all([
+      queries.ensureQueryData(sessionQuery),
+      queries.prefetchQuery(signInWaysQuery),
+    ]);
     if (session === null) throw redirect({ to: "/sign-in", search: { back: location.href } as never });
   },
   component: WorkspaceFrame,

@@ -1,4 +1,4 @@
-/** The pages of the console, by the paths of console/src/routes.tsx. The tests of all pages are driven by these lists. */
+/** The pages of the console by the paths of console/src/routes.tsx. The tests of all pages are driven by these lists. */
 import { readFileSync } from "node:fs";
 import type { Seed } from "./seed.ts";
 
@@ -7,7 +7,7 @@ const file = new URL("../../console/src/routes.tsx", import.meta.url);
 /** Pages without a workspace. */
 export const outside = ["sign-in", "welcome", "reset", "invitation", "confirm-email"] as const;
 
-/** Pages of a workspace; a segment that begins with `$` is an id of what the segment before it names. */
+/** Pages of a workspace; a segment that begins with `$` is an id of that name, or of what the segment before it names. */
 export const inside = [
   "",
   "account",
@@ -31,37 +31,58 @@ export const inside = [
   "team",
 ] as const;
 
-/** Pages that show nothing yet. The list only becomes shorter: a test fails when a page of it has a heading. */
-export const unfinished: ReadonlySet<string> = new Set([
-  "reset",
-  "invitation",
-  "confirm-email",
-  "account",
-  "campaigns",
-  "campaigns/$campaign",
-  "jobs",
-  "lists",
-  "lists/$list",
-  "lists/$list/import",
-  "lists/$list/segments/$segment",
-  "people",
-  "people/$person",
-  "segments",
-  "suppression",
-  "suppression/$list",
-]);
+/** The pages as the tests open them: parts with an address of their own, and things in another state, beside each page. */
+export const views = [
+  ...inside,
+  "campaigns/$campaign?step=to",
+  "campaigns/$campaign?step=send",
+  "campaigns/$sent",
+  "lists/$list?tab=fields",
+  "lists/$list?tab=form",
+  "lists/$list?tab=segments",
+  "lists/$list?tab=settings",
+  "team?tab=roles",
+] as const;
+
+/** The button that opens an overlay of the page: a dialog, a menu, a list of choices. */
+export const overlays: Readonly<Record<string, string | RegExp>> = {
+  "": /^Notices$|^\d+ notices?$/,
+  account: "Add an app",
+  "api-keys": "New key",
+  campaigns: "New campaign",
+  "campaigns/$campaign": "Send …",
+  "campaigns/$campaign?step=to": "Test …",
+  "campaigns/$sent": "Export",
+  domains: "Add a domain",
+  "domains/$domain": "Create a key",
+  lists: "New list",
+  "lists/$list": "Columns and rows",
+  "lists/$list?tab=fields": "New field",
+  "lists/$list?tab=settings": "Delete the list",
+  "lists/$list/segments/$segment": "More acts",
+  messages: "Columns and rows",
+  people: "Add a person",
+  "people/$person": "Add to a list",
+  segments: "New segment",
+  suppression: "New list",
+  "suppression/$list": "Add",
+  team: "Invite",
+  "team?tab=roles": "New role",
+};
 
 /** Kilobytes of scripts that a page may load beyond those of Home. */
 export const MOST_PAGE_KB = 60;
 export const heavyPages: Readonly<Record<string, number>> = {
   // The code editor.
-  "campaigns/$campaign": 200,
+  "campaigns/$campaign": 215,
+  "campaigns/$campaign?step=to": 215,
+  "campaigns/$campaign?step=send": 215,
 };
 
 /** The address of a page below /console, with the ids of the seed. */
 export function addressOf(page: string, { workspace, ids }: Seed): string {
-  const filled = page.replaceAll(/([\w-]+)\/\$\w+/g, (_, folder: string) => {
-    const id = ids[folder];
+  const filled = page.replaceAll(/([\w-]+)\/\$(\w+)/g, (_, folder: string, name: string) => {
+    const id = ids[name] ?? ids[folder];
     if (id === undefined) throw new Error(`the seed has no id of ${folder} for ${page}`);
     return `${folder}/${id}`;
   });

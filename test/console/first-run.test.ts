@@ -30,7 +30,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await page.getByLabel("Your name").fill(owner.name);
     await page.getByLabel("Email").fill(owner.email);
     await page.getByLabel("Password").fill(owner.password);
-    await page.getByLabel("Workspace").fill(owner.workspace_name);
+    await page.getByRole("textbox", { name: "Workspace" }).fill(owner.workspace_name);
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "Hello, Ada" }).waitFor();
     // The token of the link is not left in the address.
@@ -46,7 +46,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     const { status, body } = await scene.program.call("POST", "/emails/send", message, { key: secret });
     expect(status).toBe(201);
     await scene.messageWhen("delivered", body.data.id);
-    await page.keyboard.press("Escape");
+    await page.getByText("The first call came").waitFor({ timeout: 60_000 });
+    await page.getByRole("button", { name: "I have kept it" }).click();
     await page.getByRole("link", { name: "Messages" }).click();
     await page.getByText("The first mail").click();
     await page.getByText("captured in the local inbox").first().waitFor();
@@ -59,7 +60,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await page.getByLabel("Your name").fill("Eve");
     await page.getByLabel("Email").fill("eve@example.com");
     await page.getByLabel("Password").fill("four other words there");
-    await page.getByLabel("Workspace").fill("Evil");
+    await page.getByRole("textbox", { name: "Workspace" }).fill("Evil");
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("alert").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/welcome");

@@ -63,7 +63,9 @@ export class Keyboard {
     if (found !== "") throw new Error(`the focus is not visible on ${found}`);
   }
 
-  #isFocused(control: Locator): Promise<boolean> {
+  /** A control that an open list of suggestions hides has no focus. */
+  async #isFocused(control: Locator): Promise<boolean> {
+    if ((await control.count()) === 0) return false;
     return control.evaluate((element: { matches(selector: string): boolean }) => element.matches(":focus"));
   }
 }

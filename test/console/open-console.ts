@@ -33,17 +33,19 @@ export interface ConsoleScene {
   newContext(options?: BrowserContextOptions & { readonly isSignedIn?: boolean }): Promise<BrowserContext>;
 }
 
+type Settings = Readonly<Record<string, string>>;
+
 /** The program as its first start leaves it: without a person. */
-export async function openFirstStart(): Promise<Scene> {
+export async function openFirstStart(env: Settings = {}): Promise<Scene> {
   await buildConsole();
-  const scene = await openScene({ env: { MAIL_MODE: "capture" } });
+  const scene = await openScene({ env: { MAIL_MODE: "capture", ...env } });
   afterAll(() => scene[Symbol.asyncDispose]());
   return scene;
 }
 
 /** Call in beforeAll. Everything ends after the test file. */
-export async function openConsole(): Promise<ConsoleScene> {
-  const scene = await openFirstStart();
+export async function openConsole(env: Settings = {}): Promise<ConsoleScene> {
+  const scene = await openFirstStart(env);
   const browser = await startChromium();
   const url = localUrl(scene);
   const session = new TestBrowser(scene.program.url);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { BrowserContextOptions, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
-import { addressOf, inside, unfinished } from "./console-routes.ts";
+import { addressOf, inside } from "./console-routes.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
 import { WatchedPage } from "./watched-page.ts";
@@ -21,8 +21,7 @@ const looks: readonly BrowserContextOptions[] = [
   { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
   { viewport: { width: 375, height: 720 }, colorScheme: "dark" },
 ];
-const shown = inside.filter((page) => !unfinished.has(page));
-const withoutIds = shown.filter((page) => !page.includes("$"));
+const withoutIds = inside.filter((page) => !page.includes("$"));
 
 describe.skipIf(!isChromiumInstalled)("in a browser", () => {
   let scene: ConsoleScene;
@@ -82,11 +81,11 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       expect(await faultsOf(addressOf(page, empty), look)).toEqual([]);
     });
 
-    test.each(shown)("/%s keeps its place while its data comes late", async (page) => {
+    test.each(inside)("/%s keeps its place while its data comes late", async (page) => {
       expect(await faultsOf(addressOf(page, seed), look, late)).toEqual([]);
     });
 
-    test.each(shown)("/%s says what the API says when it fails", async (page) => {
+    test.each(inside)("/%s says what the API says when it fails", async (page) => {
       expect(await faultsOf(addressOf(page, seed), look, failing, failure)).toEqual([]);
     });
   });

@@ -7,8 +7,9 @@ import {
   inside,
   MOST_PAGE_KB,
   outside,
+  overlays,
   routedPaths,
-  unfinished,
+  views,
 } from "./console-routes.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
@@ -26,6 +27,9 @@ const screens = [
   { name: "phone", viewport: { width: 375, height: 720 } },
 ] as const;
 const themes = ["light", "dark"] as const;
+
+/** Visitors have no session and no token; the browser calls the API's answer to that an error. */
+const isNoRefusal = (error: string) => !/^Failed to load resource: .*\b4\d\d\b/.test(error);
 
 test("every page of the console is in the list of the tests", () => {
   expect([...new Set(routedPaths())].sort()).toEqual([...outside, ...inside].sort());
@@ -48,7 +52,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
   async function loadCold(path: string, isSignedIn = true): Promise<readonly LoadedFile[]> {
     const context = await scene.newContext({ isSignedIn });
     const { page, files, ...watched } = await openedIn(context, path);
-    expect([watched.errors, watched.foreign]).toEqual([[], []]);
+    const errors = isSignedIn ? watched.errors : watched.errors.filter(isNoRefusal);
+    expect([errors, watched.foreign]).toEqual([[], []]);
     await page.context().close();
     return files;
   }
@@ -71,7 +76,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
 
   const pages = [
     ...outside.map((page) => ({ page, isSignedIn: false })),
-    ...inside.map((page) => ({ page, isSignedIn: true })),
+    ...views.map((page) => ({ page, isSignedIn: true })),
   ];
   describe.each(pages)("/$page", ({ page: name, isSignedIn }) => {
     const address = () => (isSignedIn ? addressOf(name, seed) : `/${name}`);
@@ -88,22 +93,30 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       const faults: string[] = [];
       const note = (kind: string, found: readonly string[]) =>
         faults.push(...found.map((one) => `${kind}: ${one}`));
-      for (const colorScheme of themes) {
-        await watched.page.emulateMedia({ colorScheme });
-        note(colorScheme, await watched.axe());
-        note(colorScheme, await watched.overflow());
+      const look = async (what: string) => {
+        for (const colorScheme of themes) {
+          await watched.page.emulateMedia({ colorScheme });
+          note(`${colorScheme} ${what}`, await watched.axe());
+          note(`${colorScheme} ${what}`, await watched.overflow());
+        }
+      };
+      await look("page");
+      const opener = overlays[name];
+      if (opener !== undefined) {
+        await watched.page.getByRole("button", { name: opener, exact: true }).first().click();
+        await watched.page.getByRole("dialog").or(watched.page.getByRole("menu")).first().waitFor();
+        await watched.settled();
+        await look("overlay");
+        await watched.page.keyboard.press("Escape");
       }
       const { shift, moved, violations } = await watched.seen();
-      note("error", watched.errors);
+      note("error", isSignedIn ? watched.errors : watched.errors.filter(isNoRefusal));
       note("foreign", watched.foreign);
       note("policy", violations);
       if (shift > MOST_SHIFT) note(`moved by ${shift.toFixed(3)}`, moved);
       const headings = await watched.headings();
       await context.close();
-      const isUnfinished = headings.length === 0;
-      expect([name, isUnfinished]).toEqual([name, unfinished.has(name)]);
-      if (isUnfinished) return;
-      expect(faults.join("\n")).toBe("");
+      expect(faults, faults.join("\n")).toEqual([]);
       expect(headings).toHaveLength(1);
     });
   });

@@ -6,7 +6,7 @@ import type { Scene } from "#test/support/scene.ts";
 export interface Seed {
   /** The id of the workspace. */
   readonly workspace: string;
-  /** An id of each kind, by the folder of its page: `lists`, `people` … */
+  /** An id of each kind by the folder of its page (`lists`, `people` …), and by name what is in another state (`sent`). */
   readonly ids: Readonly<Record<string, string>>;
 }
 
@@ -25,17 +25,22 @@ const MESSAGES = 25;
 /** The tags of refused and deferred recipients in capture mode (delivery/capture/simulated-replies.ts). */
 const tags = ["", "", "+bounce", "", "+later", "+full"];
 
-const SENDER = "news@shop.example";
+/** The address that campaigns are from. */
+export const SENDER = "news@shop.example";
+
+/** Adds the address, confirmed as if its owner had opened the link in the mail. */
+export async function addSender({ program: { call }, database }: Scene, from_name: string): Promise<void> {
+  const { body } = await call("POST", "/verified-senders", { email: SENDER, from_name });
+  await database.run(sql`
+    update verified_senders set is_verified = true, verified_at = now() where id = ${body.data.id}`);
+}
 
 /** Fills the first workspace. The texts are those of `words`. */
-export async function seedWorkspace(
-  { program: { call }, database }: Scene,
-  workspace: string,
-  words: Words,
-): Promise<Seed> {
+export async function seedWorkspace(scene: Scene, workspace: string, words: Words): Promise<Seed> {
+  const { call } = scene.program;
   const make = async (path: string, body: object) => {
     const answer = await call("POST", path, body);
-    if (answer.status !== 200 && answer.status !== 201)
+    if (answer.status < 200 || answer.status > 202)
       throw new Error(`POST ${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body.data;
   };
@@ -69,17 +74,29 @@ export async function seedWorkspace(
   await make("/roles", { name: words("Editor", 0), permissions: ["campaigns:read"] });
   await make("/team/invitations", { email: "grace@example.com", role: "support" });
   const messages = await sendMessages(make, words);
-  const sender = await make("/verified-senders", { email: SENDER, from_name: words("The shop", 0) });
-  // As if its owner had opened the link in the mail.
-  await database.run(sql`
-    update verified_senders set is_verified = true, verified_at = now() where id = ${sender.id}`);
-  const { id: campaign } = await make("/campaigns", {
-    name: words("Spring", 0),
-    subject: words("Spring is here", 0),
-    from_email: SENDER,
-    mailing_list_id: list,
-    html_content: `<h1>Hello</h1><p>${words("Text of a mail", 0)}</p>`,
-  });
+  await addSender(scene, words("The shop", 0));
+  const write = (place: string) =>
+    make("/campaigns", {
+      name: words(place, 0),
+      subject: words(`${place} is here`, 0),
+      from_email: SENDER,
+      mailing_list_id: list,
+      html_content: `<h1>Hello</h1><p>${words("Text of a mail", 0)} <a href="https://shop.example/new">New</a></p>`,
+    });
+  const { id: campaign } = await write("Spring");
+  const { id: sent } = await write("Winter");
+  await make(`/campaigns/${sent}/send`, {});
+  const { job_id: job } = await make(`/mailing-lists/${list}/subscribers/export-async`, {});
+  await eventually(
+    "the campaign to be sent",
+    async () => (await call("GET", `/campaigns/${sent}`)).body.data.status === "sent",
+    PATIENCE_MS,
+  );
+  await eventually(
+    "the export to be written",
+    async () => (await call("GET", `/jobs/${job}`)).body.data.status === "completed",
+    PATIENCE_MS,
+  );
   await eventually(
     "the messages to be tried",
     async () => {
@@ -98,6 +115,7 @@ export async function seedWorkspace(
       messages: messages[2]?.id ?? "",
       people: people[2]?.id ?? "",
       segments: segment,
+      sent,
       suppression,
     },
   };

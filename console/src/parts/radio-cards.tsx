@@ -20,7 +20,7 @@ export function RadioCards({ label, options, value, onChange }: Props) {
           <Radio
             key={id}
             value={id}
-            className="group flex items-start gap-2 rounded-control border border-control/60 px-3 py-2 data-[disabled]:opacity-50 data-[selected]:border-accent data-[selected]:bg-selected"
+            className="group flex items-start gap-2 rounded-control border border-control/60 px-3 py-2 data-[disabled]:opacity-50 data-[focus-visible]:outline-2 data-[focus-visible]:outline-accent data-[selected]:border-accent data-[selected]:bg-selected"
           >
             <span
               aria-hidden

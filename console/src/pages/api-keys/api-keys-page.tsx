@@ -140,7 +140,7 @@ function columnsOf(catalogue: Catalogue | undefined): readonly Column<Key>[] {
     {
       id: "used",
       head: "Last used",
-      width: "120px",
+      width: "116px",
       isNumeric: true,
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
     },

@@ -2,12 +2,10 @@
 import schema from "schema:NewCampaign";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
-import { hasFieldErrors, useAct } from "../../api/act.ts";
+import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import { LongField } from "../../parts/long-field.tsx";
 import { Segmented } from "../../parts/segmented.tsx";
@@ -51,18 +49,15 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
     <Dialog title="New campaign" isOpen onClose={onClose} isWide>
       <ActForm
         act={make}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          const text = (name: string) => ((form.get(name) as string | null) ?? "").trim();
+        onSubmit={({ name = "", subject = "", html_content }) => {
           make.mutate({
-            name: text("name"),
-            subject: text("subject"),
+            name,
+            subject,
             from_email: email,
             message_type: kind,
             ...(listId && { mailing_list_id: listId }),
             ...(kind === "sms" && { phone_field_name: phone }),
-            ...(text("html_content") && { html_content: text("html_content") }),
+            ...(html_content && { html_content }),
           });
         }}
       >
@@ -113,13 +108,9 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             isRequired
           />
         )}
-        {make.error && !hasFieldErrors(make.error) && <Failure error={make.error} />}
-        <div className="flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={make.isPending}>
-            Create the draft
-          </Button>
-        </div>
+        <FormActs act={make} onCancel={onClose}>
+          Create the draft
+        </FormActs>
       </ActForm>
     </Dialog>
   );

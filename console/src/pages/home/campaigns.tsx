@@ -16,14 +16,19 @@ type Campaign = Schema<"CampaignSummary">;
 const LAST = 5;
 const POLL_MS = 60_000;
 
-export function SendingNow() {
+export function useSending(enabled = true) {
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["campaigns", workspace.id, "sending"],
     queryFn: ({ signal }) => api.listCampaigns({ query: { status: "sending", limit: LAST }, signal }),
     refetchInterval: POLL_MS,
+    enabled,
   });
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+}
+
+export function SendingNow() {
+  const { data, error, refetch } = useSending();
+  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!data || data.campaigns.length === 0) return null;
   return (
     <Panel title="Sending now">
@@ -90,7 +95,7 @@ export function LastCampaigns() {
         </Link>
       }
     >
-      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       {!data && !error && <div className="h-56 animate-appear rounded bg-sunken" />}
       <ul>
         {data?.campaigns.map((campaign) => (

@@ -20,12 +20,17 @@ const places: Readonly<Record<Step["key"], { readonly to: string; readonly opens
   send_first_campaign: { to: "campaigns", opensForm: true },
 };
 
-export function Checklist() {
+export function useDashboard(enabled = true) {
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["dashboard", workspace.id],
     queryFn: ({ signal }) => api.getDashboard({ signal }),
+    enabled,
   });
+}
+
+export function Checklist() {
+  const { data, error, refetch } = useDashboard();
   if (error) return <Failure error={error} onRetry={() => refetch()} />;
   const list = data?.setup_checklist;
   if (!list || list.completed === list.total) return null;

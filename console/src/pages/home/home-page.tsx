@@ -1,8 +1,9 @@
 /** Home: is everything all right, and what is next? */
+import { useNotices } from "../../api/notices.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Page } from "../../parts/page.tsx";
-import { LastCampaigns, SendingNow } from "./campaigns.tsx";
-import { Checklist } from "./checklist.tsx";
+import { LastCampaigns, SendingNow, useSending } from "./campaigns.tsx";
+import { Checklist, useDashboard } from "./checklist.tsx";
 import { Figures } from "./figures.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
@@ -10,13 +11,24 @@ export function HomePage() {
   const { session, workspace } = usePlace();
   const mayReport = mayCall(workspace, "getDashboard");
   const maySeeCampaigns = mayCall(workspace, "listCampaigns");
+  const { notices, error } = useNotices(false);
+  const dashboard = useDashboard(mayReport);
+  const sending = useSending(maySeeCampaigns);
+  // What is above the figures appears together, so that nothing moves.
+  const isWaiting = (notices === undefined && !error) || dashboard.isLoading || sending.isLoading;
   return (
     <Page title={`Hello, ${session.person.name.split(" ")[0]}`}>
-      <NeedsYou />
-      {mayReport && <Checklist />}
-      {maySeeCampaigns && <SendingNow />}
-      {mayReport && <Figures />}
-      {maySeeCampaigns && <LastCampaigns />}
+      {isWaiting ? (
+        <div aria-busy="true" className="h-screen" />
+      ) : (
+        <>
+          <NeedsYou />
+          {mayReport && <Checklist />}
+          {maySeeCampaigns && <SendingNow />}
+          {mayReport && <Figures />}
+          {maySeeCampaigns && <LastCampaigns />}
+        </>
+      )}
     </Page>
   );
 }
