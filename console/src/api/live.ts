@@ -3,6 +3,7 @@
  * the states on; when it closes, another takes over.
  */
 import { useCallback, useSyncExternalStore } from "react";
+import { gate } from "./gate.ts";
 
 interface State {
   readonly topic: string;
@@ -45,6 +46,8 @@ class LiveStates {
     this.#workspaceId = workspaceId;
     this.#channel = new BroadcastChannel(`live ${workspaceId}`);
     this.#channel.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
+    // An ended session that is renewed opens the stream at once.
+    gate.subscribe(() => this.#open === "" && !gate.waiting().has("session") && this.#settle());
     addEventListener("pagehide", () => this.#tell({ kind: "wants", tab: this.#tab, topics: [] }));
     void navigator.locks.request(`live ${workspaceId}`, () => {
       this.#isLeading = true;
@@ -132,7 +135,7 @@ class LiveStates {
   #reopen() {
     const all = [...this.#watched.keys(), ...[...this.#wantedElsewhere.values()].flat()];
     const topics = [...new Set(all)].sort().join(",");
-    if (topics === this.#open) return;
+    if (topics === this.#open || gate.waiting().has("session")) return;
     this.#source?.close();
     this.#source = undefined;
     this.#open = topics;
@@ -153,16 +156,20 @@ class LiveStates {
       this.#lostTimer = undefined;
       this.#sayLost(undefined);
     });
-    source.addEventListener("error", () => {
-      const since = new Date().toISOString();
-      this.#lostTimer ??= setTimeout(() => this.#sayLost(since), LOST_MS);
-      if (source.readyState !== EventSource.CLOSED) return;
-      this.#open = "";
-      this.#settle(AGAIN_MS);
-    });
+    source.addEventListener("error", () => this.#lose(source));
     source.addEventListener("end", ({ data }: MessageEvent<string>) => {
-      if ((JSON.parse(data) as { reason: string }).reason === "access_lost") source.close();
+      if ((JSON.parse(data) as { reason: string }).reason !== "access_lost") return;
+      source.close();
+      this.#lose(source);
     });
+  }
+
+  #lose({ readyState }: EventSource) {
+    const since = new Date().toISOString();
+    this.#lostTimer ??= setTimeout(() => this.#sayLost(since), LOST_MS);
+    if (readyState !== EventSource.CLOSED) return;
+    this.#open = "";
+    this.#settle(AGAIN_MS);
   }
 
   #sayLost(since: string | undefined) {

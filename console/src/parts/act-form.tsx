@@ -56,7 +56,7 @@ export function FormActs({ act, onCancel, children }: ActsProps) {
   return (
     <>
       <Refusal error={act.error} />
-      <div className="mt-2 flex justify-end gap-2">
+      <div className={`mt-2 flex gap-2 ${onCancel ? "justify-end" : ""}`}>
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
         <Button type="submit" kind="primary" isPending={act.isPending}>
           {children}

@@ -15,7 +15,7 @@ export function Failure({ error, onRetry }: Props) {
     <div role="alert" className="border-l-2 border-bad px-4 py-3">
       <p className="font-medium">{sentenceOf(error)}</p>
       {known?.details
-        .filter(({ message }) => message !== known.message)
+        .filter(({ message }) => !known.message.includes(message))
         .map((detail) => (
           <p key={detail.field} className="text-muted">
             <code className="font-mono text-small">{detail.field}</code>: {sentenceAtField(detail)}

@@ -20,8 +20,8 @@ export function Bands() {
   return (
     <section aria-label="State of the service">
       {ways?.captures_mail && (
-        <p className="border-b border-line bg-sunken px-6 py-2 text-muted">
-          Nothing leaves this machine. Captured mail is in the{" "}
+        <p className="border-b border-line bg-sunken px-6 py-2 max-md:px-4 text-muted">
+          Mail stays on this machine: it is in the{" "}
           <a href="/inbox" target="_blank" rel="noreferrer" className="underline">
             inbox
           </a>
@@ -29,12 +29,12 @@ export function Bands() {
         </p>
       )}
       {lostSince && (
-        <p role="status" className="border-b border-line bg-sunken px-6 py-2 text-muted">
+        <p role="status" className="border-b border-line bg-sunken px-6 py-2 max-md:px-4 text-muted">
           The connection for live updates is lost. What you see is as of <Time at={lostSince} isPrecise />.
         </p>
       )}
       {workspace.is_suspended && (
-        <p role="status" className="border-b border-line bg-bad/10 px-6 py-2 text-bad">
+        <p role="status" className="border-b border-line bg-bad/10 px-6 py-2 max-md:px-4 text-bad">
           This workspace is suspended: it can be read, but nothing is sent or changed until the operator
           resumes it.
         </p>
@@ -45,7 +45,7 @@ export function Bands() {
           <p
             key={notice.id}
             role="status"
-            className="border-b border-line bg-warning/10 px-6 py-2 text-warning"
+            className="border-b border-line bg-warning/10 px-6 py-2 max-md:px-4 text-warning"
           >
             <Band notice={notice} />
           </p>

@@ -41,7 +41,12 @@ export function Shell() {
       <div className="flex h-dvh min-w-0 flex-col bg-surface">
         <TopBar onSearch={() => setSearching(true)} />
         <Bands />
-        <main ref={page} id="page" tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
+        <main
+          ref={page}
+          id="page"
+          tabIndex={-1}
+          className="relative min-h-0 flex-1 overflow-auto outline-none"
+        >
           {open && !mayOpen(workspace, open) ? <NoRight page={open} /> : <Outlet />}
         </main>
       </div>

@@ -28,11 +28,12 @@ function lastAttempt({ timeline, status }: Message): TimelineEntry | undefined {
 }
 
 function sentenceOf(message: Message, last: TimelineEntry | undefined): ReactNode {
-  const host = last?.mx_host;
+  const isCaptured = last?.mx_host === CAPTURE;
+  const host = isCaptured ? undefined : last?.mx_host;
   const tries = message.attempts > 1 ? ` after ${countText(message.attempts)} attempts` : "";
   switch (message.status) {
     case "delivered":
-      if (host === CAPTURE) {
+      if (isCaptured) {
         return (
           <>
             Captured: it is in the{" "}
