@@ -63,7 +63,7 @@ export const overlays: Readonly<Record<string, string | RegExp>> = {
   messages: "Columns and rows",
   people: "Add a person",
   "people/$person": "Add to a list",
-  segments: "New segment",
+  segments: "Columns and rows",
   suppression: "New list",
   "suppression/$list": "Add",
   team: "Invite",

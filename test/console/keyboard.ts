@@ -56,8 +56,8 @@ export class Keyboard {
         const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
         return (outlineStyle !== "none" && outlineWidth !== "0px") || boxShadow !== "none";
       };
-      // A hidden input is marked on its label; a list marks its current item.
-      const places = [focused, focused.closest("label"), focused.parentElement, ...focused.querySelectorAll("[data-focused], [data-focus-visible]")];
+      // A hidden input is marked on its label, the code editor on its frame; a list marks its current item.
+      const places = [focused, focused.closest("label"), focused.parentElement, focused.closest(".cm-editor")?.parentElement, ...focused.querySelectorAll("[data-focused], [data-focus-visible]")];
       return places.some((place) => place && marked(place)) ? "" : focused.outerHTML.slice(0, 200);
     })()`);
     if (found !== "") throw new Error(`the focus is not visible on ${found}`);

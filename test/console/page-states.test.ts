@@ -17,10 +17,8 @@ const PATIENCE_MS = 180_000;
 const failure = "The database gives no answer. Try again in a minute.";
 const requestId = "0190a1b2-0000-7000-8000-00000000beef";
 
-const looks: readonly BrowserContextOptions[] = [
-  { viewport: { width: 1280, height: 800 }, colorScheme: "light" },
-  { viewport: { width: 375, height: 720 }, colorScheme: "dark" },
-];
+const desk: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+const phone: BrowserContextOptions = { viewport: { width: 375, height: 720 }, colorScheme: "dark" };
 const withoutIds = inside.filter((page) => !page.includes("$"));
 
 describe.skipIf(!isChromiumInstalled)("in a browser", () => {
@@ -76,17 +74,17 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await route.continue().catch(() => {});
   }
 
-  describe.each(looks)("%o", (look) => {
-    test.each(withoutIds)("/%s without data has no fault", async (page) => {
-      expect(await faultsOf(addressOf(page, empty), look)).toEqual([]);
-    });
+  const none = (faults: readonly string[]) => expect(faults, faults.join("\n")).toEqual([]);
 
-    test.each(inside)("/%s keeps its place while its data comes late", async (page) => {
-      expect(await faultsOf(addressOf(page, seed), look, late)).toEqual([]);
-    });
+  test.each(withoutIds)("/%s without data has no fault", async (page) => {
+    none(await faultsOf(addressOf(page, empty), desk));
+  });
 
-    test.each(inside)("/%s says what the API says when it fails", async (page) => {
-      expect(await faultsOf(addressOf(page, seed), look, failing, failure)).toEqual([]);
-    });
+  test.each(inside)("/%s keeps its place while its data comes late", async (page) => {
+    none(await faultsOf(addressOf(page, seed), phone, late));
+  });
+
+  test.each(inside)("/%s says what the API says when it fails", async (page) => {
+    none(await faultsOf(addressOf(page, seed), desk, failing, failure));
   });
 });

@@ -1,5 +1,5 @@
 /** Every page of the console with data, in light and dark, on a desk and on a phone: what holds for all of them. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import {
   addressOf,
@@ -47,6 +47,9 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     const files = await loadCold(addressOf("", seed));
     shared = new Set(files.map(({ path }) => path));
   }, PATIENCE_MS);
+
+  // A test that fails leaves its own open, and one person's streams of events are limited.
+  afterEach(() => Promise.all(scene.browser.contexts().map((context) => context.close())));
 
   /** What a browser loads that has never been here. */
   async function loadCold(path: string, isSignedIn = true): Promise<readonly LoadedFile[]> {
@@ -101,6 +104,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
         }
       };
       await look("page");
+      const { shift, moved } = await watched.seen();
       const opener = overlays[name];
       if (opener !== undefined) {
         await watched.page.getByRole("button", { name: opener, exact: true }).first().click();
@@ -109,7 +113,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
         await look("overlay");
         await watched.page.keyboard.press("Escape");
       }
-      const { shift, moved, violations } = await watched.seen();
+      const { violations } = await watched.seen();
       note("error", isSignedIn ? watched.errors : watched.errors.filter(isNoRefusal));
       note("foreign", watched.foreign);
       note("policy", violations);

@@ -113,7 +113,7 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
       domains: domain,
       lists: list,
       messages: messages[2]?.id ?? "",
-      people: people[2]?.id ?? "",
+      people: people[2]?.subscriber_id ?? "",
       segments: segment,
       sent,
       suppression,

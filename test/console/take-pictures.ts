@@ -31,6 +31,8 @@ const owner = {
 interface Picture {
   readonly path: (ids: Ids) => string;
   readonly act?: (page: Page) => Promise<void>;
+  /** Of the window, where a page with much text would make a large file. */
+  readonly height?: number;
 }
 
 interface Ids {
@@ -42,7 +44,7 @@ interface Ids {
 
 const pictures: Readonly<Record<string, Picture>> = {
   home: { path: () => "" },
-  messages: { path: () => "messages" },
+  messages: { path: () => "messages", height: 600 },
   report: { path: ({ sent }) => `campaigns/${sent}` },
   editor: { path: ({ draft }) => `campaigns/${draft}` },
   import: {
@@ -58,7 +60,10 @@ const pictures: Readonly<Record<string, Picture>> = {
       await page.getByText("What each column is for").waitFor();
     },
   },
-  segment: { path: ({ list, segment }) => `lists/${list}/segments/${segment}` },
+  segment: {
+    path: ({ list, segment }) => `lists/${list}/segments/${segment}`,
+    act: (page) => page.getByText(/^The newest \d+ of them$/).waitFor(),
+  },
 };
 const themes = ["light", "dark"] as const;
 
@@ -139,8 +144,9 @@ async function takeAll(service: Program, browser: Browser, ids: Ids): Promise<vo
     });
     const value = session.cookies.get("posthaste") ?? "";
     await context.addCookies([{ name: "posthaste", value, url, httpOnly: true, sameSite: "Lax" }]);
-    for (const [name, { path, act }] of Object.entries(pictures)) {
+    for (const [name, { path, act, height = size.height }] of Object.entries(pictures)) {
       const page = await context.newPage();
+      await page.setViewportSize({ ...size, height });
       await page.goto(`/console/${body.data.workspaces[0].id}/${path(ids)}`);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await act?.(page);

@@ -68,7 +68,8 @@ export class WatchedPage {
     await watched.#countFiles();
     page.on("pageerror", (error) => watched.errors.push(error.message));
     page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) watched.errors.push(message.text());
+      if (["error", "warning"].includes(message.type()))
+        watched.errors.push(`${message.text()} ${message.location().url}`);
     });
     page.on("request", (request) => {
       const url = new URL(request.url());

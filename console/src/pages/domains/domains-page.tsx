@@ -36,7 +36,7 @@ export function DomainsPage() {
     </Button>
   );
   return (
-    <Page title="Domains & senders" acts={mayWrite && data && data.length > 0 && add}>
+    <Page title="Domains & senders" acts={mayWrite && data?.length !== 0 && add}>
       {error ? (
         <Failure error={error} onRetry={() => refetch()} />
       ) : data?.length === 0 ? (
@@ -46,7 +46,7 @@ export function DomainsPage() {
         </Empty>
       ) : (
         <ul className="border-t border-line">
-          {data === undefined && <li className="my-2 h-14 animate-appear rounded bg-sunken" />}
+          {data === undefined && <li className="my-2 h-14 max-md:h-20 animate-appear rounded bg-sunken" />}
           {data?.map((one) => (
             <DomainRow key={one.id} domain={one} />
           ))}

@@ -143,7 +143,7 @@ function Figure({
     <div className="min-w-0">
       <dt className="text-small text-muted">{name}</dt>
       <dd className="flex h-6 items-center truncate text-[15px] leading-6 font-medium">{children}</dd>
-      <dd className="min-h-4 text-small text-muted">{note}</dd>
+      <dd className="min-h-8 text-small text-muted sm:min-h-4">{note}</dd>
     </div>
   );
 }

@@ -13,7 +13,7 @@ import { Field } from "../../parts/field.tsx";
 import { useKeys } from "../../parts/keys.ts";
 import { Page } from "../../parts/page.tsx";
 import { type Conditions, draftOf, faultsByRule } from "../../parts/segment-builder/draft.ts";
-import { useConditions } from "../../parts/segment-builder/queries.ts";
+import { useConditions, useSegmentFields } from "../../parts/segment-builder/queries.ts";
 import { SegmentBuilder } from "../../parts/segment-builder/segment-builder.tsx";
 import { SegmentCount } from "../../parts/segment-builder/segment-count.tsx";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
@@ -74,6 +74,8 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
       });
     },
   });
+  // What stands below the rules would move when their fields come.
+  const isWaiting = useSegmentFields(listId).isPending;
   const missing =
     read?.conditions === undefined ? "A segment needs a finished rule." : unfinishedText(read.unfinished);
   const submit = () => {
@@ -86,33 +88,36 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
   const errors = fieldErrors(save.error);
   const isAtField = faults.size > 0 || "name" in errors || "description" in errors;
 
-  const rules = () => (
-    <div className="grid gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_280px]">
-      <div className="min-w-0">
-        {read?.conditions && (
-          <p className="mb-4 text-[15px] leading-6">
-            <SegmentSentence listId={listId} listName={listName} draft={draft} />
-          </p>
-        )}
-        <SegmentBuilder
-          listId={listId}
-          listName={listName}
-          value={draft}
-          onChange={setDraft}
-          faults={faults}
-          ownId={saved?.id}
-        />
-        {isAsked && missing && (
-          <p role="alert" className="mt-3 text-bad">
-            {missing}
-          </p>
-        )}
+  const rules = () =>
+    isWaiting ? (
+      <div aria-busy="true" className="h-screen" />
+    ) : (
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-x-10 gap-y-6 lg:grid-cols-[minmax(0,1fr)_280px]">
+        <div className="min-w-0">
+          {read?.conditions && (
+            <p className="mb-4 text-[15px] leading-6">
+              <SegmentSentence listId={listId} listName={listName} draft={draft} />
+            </p>
+          )}
+          <SegmentBuilder
+            listId={listId}
+            listName={listName}
+            value={draft}
+            onChange={setDraft}
+            faults={faults}
+            ownId={saved?.id}
+          />
+          {isAsked && missing && (
+            <p role="alert" className="mt-3 text-bad">
+              {missing}
+            </p>
+          )}
+        </div>
+        <aside aria-label="Who is selected" className="lg:sticky lg:top-4 lg:self-start">
+          <SegmentCount listId={listId} value={draft} />
+        </aside>
       </div>
-      <aside aria-label="Who is selected" className="lg:sticky lg:top-4 lg:self-start">
-        <SegmentCount listId={listId} value={draft} />
-      </aside>
-    </div>
-  );
+    );
   const views = [
     { id: "rules", name: "Rules", content: rules },
     ...(saved && mayCall(workspace, "listSegmentMembers")
