@@ -19,7 +19,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { useEffect, useId, useImperativeHandle, useRef } from "react";
+import { useEffect, useEffectEvent, useId, useImperativeHandle, useRef } from "react";
 import type { CodeEditorProps, CodeMark, MergeTag } from "./code-editor.tsx";
 import { codeLook } from "./code-look.ts";
 
@@ -29,10 +29,8 @@ const isFromOutside = Annotation.define<boolean>();
 export default function CodeMirror({ label, value, onChange, language, tags, marks, ref }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const change = useRef(onChange);
-  change.current = onChange;
-  const known = useRef(tags);
-  known.current = tags;
+  const changed = useEffectEvent(onChange);
+  const knownTags = useEffectEvent(() => tags);
   const id = useId();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; later values come through the effects below
@@ -42,7 +40,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
       state: EditorState.create({
         doc: value,
         extensions: [
-          languageOf(language, () => known.current),
+          languageOf(language, () => knownTags()),
           lineNumbers(),
           foldGutter(),
           lintGutter(),
@@ -68,7 +66,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
           }),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             const isOwn = transactions.every((one) => one.annotation(isFromOutside) === undefined);
-            if (docChanged && isOwn) change.current(state.doc.toString());
+            if (docChanged && isOwn) changed(state.doc.toString());
           }),
           codeLook(),
         ],
@@ -76,6 +74,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
     });
     view.current = made;
     return () => made.destroy();
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- as above
   }, []);
 
   useEffect(() => {

@@ -1,5 +1,5 @@
 /** Watches the campaigns that are being sent, and has the list loaded again when one of them moves. */
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useEffectEvent, useRef } from "react";
 import { useLive } from "../../api/live.ts";
 import { usePlace } from "../../api/session.tsx";
 
@@ -15,14 +15,13 @@ export function RunningCampaigns({
   readonly onChange: () => void;
 }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const change = useRef(onChange);
-  change.current = onChange;
-  const soon = () => {
+  const changed = useEffectEvent(onChange);
+  const soon = useCallback(() => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
-      change.current();
+      changed();
     }, AT_MOST_EVERY_MS);
-  };
+  }, []);
   useEffect(() => () => clearTimeout(timer.current), []);
   return ids.slice(0, MOST_WATCHED).map((id) => <Watched key={id} id={id} onChange={soon} />);
 }
@@ -31,12 +30,10 @@ function Watched({ id, onChange }: { readonly id: string; readonly onChange: () 
   const { workspace } = usePlace();
   const state = useLive<unknown>(workspace.id, `campaign:${id}`);
   const isFirst = useRef(true);
-  const change = useRef(onChange);
-  change.current = onChange;
   useEffect(() => {
     if (state === undefined) return;
-    if (!isFirst.current) change.current();
+    if (!isFirst.current) onChange();
     isFirst.current = false;
-  }, [state]);
+  }, [state, onChange]);
   return null;
 }

@@ -15,7 +15,6 @@ export function FirstRows({ look, file }: { readonly look: FileLook; readonly fi
     <section
       aria-label="First rows"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: wide rows are scrolled by the keyboard
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- wide rows are scrolled by the keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-control border border-line"
     >

@@ -1,7 +1,7 @@
 /** What the person should know of the draft while it is open: conflicts, changes of others, changes left from a former visit. */
 import { useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/act.ts";
 import { usePlace } from "../../../api/session.tsx";
 import { Button, IconButton } from "../../../parts/button.tsx";
@@ -14,16 +14,16 @@ import { ConflictDialog, FoundDialog } from "./versions.tsx";
 export function Notices({ open, onChanged }: { readonly open: OpenDraft; readonly onChanged: () => void }) {
   const { campaign, state } = open;
   const { conflict, adopted, status } = state;
-  const [isComparing, setComparing] = useState(false);
+  /** The conflict whose comparison the person has closed. */
+  const [closed, setClosed] = useState<typeof conflict>();
   const [seen, setSeen] = useState(adopted);
-  useEffect(() => setComparing(conflict !== undefined), [conflict]);
   return (
     <>
       {conflict && (
         <Notice>
           Someone else changed {conflict.names.map((name) => fieldNames[name]).join(", ")} while you did.
           Nothing is saved in the service until you choose a version.
-          <Button onPress={() => setComparing(true)}>Compare</Button>
+          <Button onPress={() => setClosed(undefined)}>Compare</Button>
         </Notice>
       )}
       {!conflict && adopted.length > 0 && adopted !== seen && (
@@ -42,7 +42,7 @@ export function Notices({ open, onChanged }: { readonly open: OpenDraft; readonl
           </span>
         </Notice>
       )}
-      {isComparing && <ConflictDialog {...open} onClose={() => setComparing(false)} />}
+      {conflict && conflict !== closed && <ConflictDialog {...open} onClose={() => setClosed(conflict)} />}
       <FoundDialog {...open} />
     </>
   );
