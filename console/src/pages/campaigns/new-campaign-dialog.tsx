@@ -2,7 +2,7 @@
 import schema from "schema:NewCampaign";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
-import { hasFieldErrors, useAct } from "../../api/act.ts";
+import { fieldErrors, useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -46,6 +46,13 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
     done: ({ name }) => `${name} is a new draft`,
     onDone: ({ id }) => onMade(id),
   });
+  // A choice ends a refusal as typing does.
+  const changing =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      if (make.isError) make.reset();
+      set(value);
+    };
   const limits = schema.properties;
   return (
     <Dialog title="New campaign" isOpen onClose={onClose} isWide>
@@ -70,7 +77,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
           <Segmented
             label="Kind"
             value={kind}
-            onChange={setKind}
+            onChange={changing(setKind)}
             segments={(Object.keys(kindNames) as Kind[]).map((id) => ({ id, name: kindNames[id] }))}
           />
         )}
@@ -89,19 +96,22 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
               label="From"
               name="from_email"
               value={email}
-              onChange={setFrom}
+              onChange={changing(setFrom)}
               listAddress={list?.from_email ?? null}
             />
-            <SenderReadiness email={email} />
+            {kind === "email" && <SenderReadiness email={email} />}
           </div>
           <SearchPicker
             label="List"
+            name="mailing_list_id"
             placeholder="Later"
             value={listId ?? null}
-            onChange={setListId}
+            onChange={changing(setListId)}
             options={(lists ?? []).map(({ id, name }) => ({ id, name }))}
           />
-          {kind === "sms" && <NumberField listId={listId ?? null} value={phone} onChange={setPhone} />}
+          {kind === "sms" && (
+            <NumberField listId={listId ?? null} value={phone} onChange={changing(setPhone)} />
+          )}
         </div>
         {start === "html" && (
           <LongField
@@ -113,7 +123,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             isRequired
           />
         )}
-        {make.error && !hasFieldErrors(make.error) && <Failure error={make.error} />}
+        {make.error && !isShownAtFields(make.error, start, kind) && <Failure error={make.error} />}
         <div className="flex justify-end gap-2">
           <Button onPress={onClose}>Cancel</Button>
           <Button type="submit" kind="primary" isPending={make.isPending}>
@@ -127,4 +137,13 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
 
 function limitOf(property: { readonly maxLength?: number } | undefined) {
   return property?.maxLength === undefined ? {} : { maxLength: property.maxLength };
+}
+
+/** Whether every field that the API refuses is in the form, which says so there. */
+function isShownAtFields(error: unknown, start: Start, kind: Kind): boolean {
+  const refused = Object.keys(fieldErrors(error));
+  const fields = ["name", "subject", "from_email", "mailing_list_id"];
+  if (start === "html") fields.push("html_content");
+  if (kind === "sms") fields.push("phone_field_name");
+  return refused.length > 0 && refused.every((name) => fields.includes(name));
 }
