@@ -49,7 +49,7 @@ function isText({ headers }: Request): boolean {
 
 export const callLog = new CallLog();
 
-/** Fields whose values are nobody else's. */
+/** Fields whose values are secret. */
 const secret = /("[a-z_]*(?:password|code|token|secret)[a-z_]*"\s*:\s*)"(?:[^"\\]|\\.)*"/g;
 
 /** The same call by an API key, for a shell. */

@@ -21,7 +21,7 @@ type Word =
 
 /** A stream that the service refused is asked for again after this time; a lost connection the browser opens again by itself. */
 const AGAIN_MS = 10_000;
-/** A shorter gap is nobody's concern. */
+/** A shorter gap is not shown. */
 const LOST_MS = 5_000;
 /** Topics that come and go with a change of page do not open the stream twice. */
 const SETTLE_MS = 100;

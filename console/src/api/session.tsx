@@ -11,7 +11,7 @@ import { gate } from "./gate.ts";
 export type Session = Data<"getSession">;
 export type Workspace = Session["workspaces"][number];
 
-/** Null when nobody is signed in. When a session ends, it stays here until the person has signed in again: pages keep what was typed. */
+/** Null when no person is signed in. When a session ends, it stays here until the person has signed in again: pages keep what was typed. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: async ({ signal, client }): Promise<Session | null> => {

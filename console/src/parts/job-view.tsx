@@ -1,4 +1,4 @@
-/** A job: how far it is, what came of it, its files, and the way to stop it. */
+/** A job: how far it is, its result, its files, and the way to stop it. */
 import { Download } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { ProgressBar } from "react-aria-components";
@@ -140,7 +140,7 @@ function doneText({ succeeded, total }: Job): ReactNode {
   return `${counted(succeeded, "row")}${total === null ? "" : ` of ${countText(total)}`} ${succeeded === 1 ? "is" : "are"} written, and stay. The rest is left out.`;
 }
 
-/** What came of an ended job, in a sentence. */
+/** The result of an ended job, in a sentence. */
 export function storyOfJob(job: Job): string {
   switch (job.status) {
     case "pending":

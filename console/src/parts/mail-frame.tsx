@@ -1,5 +1,5 @@
 /**
- * HTML of a mail, which nobody trusts, in a frame whose page has a policy of its own: no script, no request, no form. The sandbox
+ * HTML of a mail, which is not trusted, in a frame whose page has a policy of its own: no script, no request, no form. The sandbox
  * admits this page alone, to write the mail into it. Links have no target, because following one counts as an act of the recipient.
  */
 import { useEffect, useRef, useState } from "react";

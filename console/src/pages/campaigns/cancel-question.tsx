@@ -37,7 +37,7 @@ export function CancelQuestion({ campaign: { id, name }, unsent, left, onClose }
     >
       {counted(unsent, "person", "people")} will not get it any more.{" "}
       {left === 0
-        ? "Nobody has been sent it."
+        ? "No message has been sent."
         : `${counted(left, "message that left stays", "messages that left stay")} sent.`}{" "}
       This cannot be undone.
     </Question>

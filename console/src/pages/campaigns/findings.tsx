@@ -6,6 +6,7 @@ import { Button } from "../../parts/button.tsx";
 import { counted } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";
 import { fieldNames } from "./editor/draft.ts";
+import { pastOf } from "./times.ts";
 
 export type Check = Data<"checkCampaign">;
 export type Finding = Check["findings"][number];
@@ -51,7 +52,7 @@ export function Findings({ check, isChecking, onJump, most = Number.POSITIVE_INF
             "Checking …"
           ) : (
             <>
-              Checked <Time at={checked_at} />
+              Checked <Time at={pastOf(checked_at)} />
             </>
           )}
         </span>
@@ -96,9 +97,9 @@ function FindingRow({
   const place = (fieldNames as Readonly<Record<string, string>>)[field ?? ""];
   const target = line === null ? place : `${place} ${line}:${column ?? 1}`;
   return (
-    <li className="flex items-start gap-3 border-t border-line/60 py-2">
+    <li className="flex flex-wrap items-start gap-x-3 gap-y-2 sm:flex-nowrap border-t border-line/60 py-2">
       <Icon size={15} aria-label={name} className={`mt-0.5 shrink-0 ${tone}`} />
-      <div className="min-w-0 flex-1 break-words">
+      <div className="min-w-[70%] flex-1 break-words sm:min-w-0">
         <p>
           {message}
           {occurrences > 1 && <span className="text-muted"> {occurrences} times.</span>}
@@ -116,7 +117,7 @@ function FindingRow({
       {place && onJump && (
         <Button
           kind="quiet"
-          className="-my-1 text-accent!"
+          className="-my-1 text-accent! max-sm:ml-4"
           onPress={() => onJump(finding)}
           aria-label={`${target}, ${message}`}
         >

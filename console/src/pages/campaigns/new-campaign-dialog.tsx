@@ -44,6 +44,13 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
     done: ({ name }) => `${name} is a new draft`,
     onDone: ({ id }) => onMade(id),
   });
+  // A choice ends a refusal as typing does.
+  const changing =
+    <Value,>(set: (value: Value) => void) =>
+    (value: Value) => {
+      if (make.isError) make.reset();
+      set(value);
+    };
   const limits = schema.properties;
   return (
     <Dialog title="New campaign" isOpen onClose={onClose} isWide>
@@ -65,7 +72,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
           <Segmented
             label="Kind"
             value={kind}
-            onChange={setKind}
+            onChange={changing(setKind)}
             segments={(Object.keys(kindNames) as Kind[]).map((id) => ({ id, name: kindNames[id] }))}
           />
         )}
@@ -84,19 +91,22 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
               label="From"
               name="from_email"
               value={email}
-              onChange={setFrom}
+              onChange={changing(setFrom)}
               listAddress={list?.from_email ?? null}
             />
-            <SenderReadiness email={email} />
+            {kind === "email" && <SenderReadiness email={email} />}
           </div>
           <SearchPicker
             label="List"
+            name="mailing_list_id"
             placeholder="Later"
             value={listId ?? null}
-            onChange={setListId}
+            onChange={changing(setListId)}
             options={(lists ?? []).map(({ id, name }) => ({ id, name }))}
           />
-          {kind === "sms" && <NumberField listId={listId ?? null} value={phone} onChange={setPhone} />}
+          {kind === "sms" && (
+            <NumberField listId={listId ?? null} value={phone} onChange={changing(setPhone)} />
+          )}
         </div>
         {start === "html" && (
           <LongField

@@ -35,6 +35,11 @@ export function inZone(moment: string, zone: string): string {
   return `${text} ${zone}`;
 }
 
+/** A time that is past, although the service's clock may be a second ahead of this one. */
+export function pastOf(moment: string): string {
+  return new Date(Math.min(Date.parse(moment), Date.now())).toISOString();
+}
+
 /** How long something takes: `40 seconds`, `3 hours 20 minutes`. */
 export function durationText(seconds: number): string {
   if (seconds < 60) return counted(Math.max(1, Math.round(seconds)), "second");

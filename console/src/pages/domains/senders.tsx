@@ -95,7 +95,7 @@ function SenderRow({ sender }: { readonly sender: Data<"listVerifiedSenders">[nu
         isPending={remove.isPending}
         error={remove.error}
       >
-        Mail from {email} is refused from then on. To send from it again, its owner has to confirm it anew.
+        Mail from {email} is refused from then on. To send from it again, its owner has to confirm it again.
       </Question>
     </li>
   );

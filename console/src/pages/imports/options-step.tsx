@@ -51,8 +51,9 @@ export function OptionsStep({ options, onChange, onNext, listName }: Props) {
         isOn={options.resubscribe}
         onChange={(resubscribe) => set({ resubscribe })}
       >
-        Only with their consent: whoever unsubscribed becomes active again if the row says active, or nothing.
-        Off: who unsubscribed stays so. Bounced and complained stay in either case.
+        Only with their consent: people who unsubscribed become active again if their row says active or has
+        no state. Off: they stay unsubscribed. Bounced and complained addresses stay as they are in either
+        case.
       </Rule>
       <Rule
         name="Start autoresponders for people who join"

@@ -1,4 +1,4 @@
-/** Jobs: what runs longer than a request, how far it is, and what came of it. */
+/** Jobs: what runs longer than a request, how far it is, and its result. */
 
 import parameters from "operation:listJobs";
 import type { Query } from "@posthaste/client";

@@ -45,7 +45,7 @@ export function SignupFormTab({ listId }: { readonly listId: string }) {
         </p>
       )}
       <p className="pb-4 text-muted">
-        People who fill it in get a mail with a link, and join the list by the button behind it. Nobody is
+        People who fill it in get a mail with a link, and join the list by the button behind it. No one is
         added before.
       </p>
       {is_active && url && (

@@ -1,4 +1,4 @@
-/** What became of a message, in one sentence with the words of the mail server. */
+/** The outcome of a message, in one sentence with the words of the mail server. */
 import type { ReactNode } from "react";
 import { countText } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";

@@ -130,7 +130,7 @@ function SearchedSince({ at, next }: { readonly at: string; readonly next: strin
 /** How many messages were accepted since the rows were loaded. Rows never move by themselves. */
 function NewRows({ live, onShow }: { readonly live: LiveMessages | undefined; readonly onShow: () => void }) {
   const [seen, setSeen] = useState(live);
-  // The count begins anew each day.
+  // The count begins again each day.
   if (live && live.since !== seen?.since) setSeen(live);
   const count = live && seen && live.since === seen.since ? live.accepted - seen.accepted : 0;
   if (count <= 0) return null;

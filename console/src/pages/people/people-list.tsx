@@ -170,7 +170,7 @@ function NoPeople({ list, add }: { readonly list: MailingList | undefined; reado
   const base = `/${workspace.id}/lists`;
   return (
     <Empty
-      title={list ? `Nobody is on ${list.name} yet` : "Nobody is on a list yet"}
+      title={list ? `No person is on ${list.name} yet` : "No person is on a list yet"}
       action={
         <>
           {add}

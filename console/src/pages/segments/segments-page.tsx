@@ -93,8 +93,8 @@ export function SegmentsPage() {
         acts={make}
         empty={
           <Empty title="No segment is saved yet" action={make}>
-            A segment is a saved set of rules on the people of one list. Campaigns to it reach whoever meets
-            the rules at that time.
+            A segment is a saved set of rules on the people of one list. Campaigns to it reach the people who
+            meet the rules at that time.
           </Empty>
         }
       />

@@ -17,7 +17,7 @@ interface Props {
   /** Path below the host to which single sign-on comes back. */
   readonly returnTo: string;
   readonly onSignedIn: (session: Session) => void;
-  /** The address is known: nobody else can sign in here. */
+  /** The address is known: no other person can sign in here. */
   readonly email?: string;
   /** Single sign-on came back with it. */
   readonly challenge?: Challenge;

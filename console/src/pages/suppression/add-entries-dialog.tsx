@@ -1,4 +1,4 @@
-/** Puts addresses and domains on a suppression list, and says what became of each line. */
+/** Puts addresses and domains on a suppression list, and says the result of each line. */
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { usePlace } from "../../api/session.tsx";

@@ -1,4 +1,4 @@
-/** What became of the lines that were added: how many hold now, were there already, or were refused, and which. */
+/** The result of the lines that were added: how many hold now, were there already, or were refused, and which. */
 import type { Data } from "@posthaste/client";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";

@@ -25,7 +25,7 @@ export function Leave({ workspace: { id, name }, onClose }: Props) {
       isPending={leave.isPending}
       error={leave.error}
     >
-      You can no longer open this workspace. You keep your account, and somebody of the team can invite you
+      You can no longer open this workspace. You keep your account, and a member of the team can invite you
       again.
     </Question>
   );

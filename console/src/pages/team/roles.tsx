@@ -119,7 +119,7 @@ function DeleteRole({ role, onClose }: { readonly role: Role; readonly onClose: 
       error={remove.error}
     >
       {teammate_count === 0
-        ? "Nobody has it. It cannot come back."
+        ? "No person has it. This cannot be undone."
         : `${counted(teammate_count, "person has", "people have")} it: give them another role first.`}
     </Question>
   );

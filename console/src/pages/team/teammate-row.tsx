@@ -80,7 +80,7 @@ export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"
         isPending={change.isPending}
         error={change.error}
       >
-        You keep only what that role may do. Somebody else has to give you more again.
+        You keep only what that role may do. Only another member can give you more again.
       </Question>
       {isLeaving &&
         (isMe ? (

@@ -87,7 +87,7 @@ function useSettled<Value>(value: Value): Value {
 }
 
 /**
- * For conditions that no one meets although someone meets each of their rules: how many there would be without each of the
+ * For conditions that no person meets although each of their rules is met by some people: how many there would be without each of the
  * outermost rules.
  */
 export function useWithoutEach(listId: string, conditions: Conditions | undefined, isNeeded: boolean) {

@@ -55,7 +55,7 @@ export function SegmentCount({ listId, value, withSamples = true }: Props) {
         </div>
       ) : null}
       {known?.count === 0 && !isOld && read?.conditions && (
-        <WhyNobody listId={listId} conditions={read.conditions} preview={preview} />
+        <WhyEmpty listId={listId} conditions={read.conditions} preview={preview} />
       )}
       {withSamples && known?.samples && known.samples.length > 0 && (
         <Samples people={known.samples} count={known.count} />
@@ -122,8 +122,8 @@ function Samples({
   );
 }
 
-/** Which rule leaves nobody. */
-function WhyNobody({
+/** Which rule leaves no people. */
+function WhyEmpty({
   listId,
   conditions,
   preview,
@@ -157,7 +157,7 @@ function WhyNobody({
   if (!without) return null;
   return (
     <div className="mt-3 border-l-2 border-warning px-3 text-table">
-      <p>Each rule is met by someone, but no one meets all of them.</p>
+      <p>Each rule is met by some people, but no person meets all of them.</p>
       {helping.length > 0 && (
         <ul className="mt-1">
           {helping.map(({ node, count, index }) => (

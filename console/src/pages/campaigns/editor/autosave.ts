@@ -7,7 +7,7 @@ import { differing, isSame, picked } from "./differences.ts";
 
 export const LOCAL_MS = 300;
 export const SERVICE_MS = 2_000;
-/** Whoever types without a pause is saved this often. */
+/** What is typed without a pause is saved this often. */
 const LONGEST_WAIT_MS = 10_000;
 const FIRST_RETRY_MS = 2_000;
 const LONGEST_RETRY_MS = 30_000;

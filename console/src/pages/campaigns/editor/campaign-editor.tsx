@@ -33,7 +33,7 @@ export function CampaignEditor({ id, onChanged }: Props) {
   const { data, error, refetch } = useQuery({
     queryKey: ["campaign-draft", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "attachments" }, signal }),
-    // What is open is never replaced under the hands of the person; each opening loads anew.
+    // What is open is never replaced under the hands of the person; each opening loads it again.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -178,7 +178,7 @@ function Audience({ open, check }: { readonly open: OpenDraft; readonly check: C
   const { data: lists } = useLists();
   const list = lists?.find(({ id }) => id === open.draft.mailing_list_id);
   if (check?.audience) return counted(check.audience.will_send, "person", "people");
-  return list?.name ?? "Nobody yet";
+  return list?.name ?? "Not chosen yet";
 }
 
 /** The step is part of the address. */

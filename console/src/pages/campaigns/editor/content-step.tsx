@@ -99,7 +99,7 @@ function TextPart({
     return (
       <div className="flex min-h-0 flex-1 flex-col border-t border-line">
         <p className="flex flex-wrap items-center gap-3 px-6 py-2 text-muted">
-          Made from the HTML, in each mail anew.
+          Made from the HTML of each mail.
           <Button onPress={() => setOwn(true)}>Write a text of its own</Button>
         </p>
         <pre

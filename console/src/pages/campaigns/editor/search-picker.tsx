@@ -5,6 +5,8 @@ import { Picker } from "../../../parts/picker.tsx";
 
 interface Props {
   readonly label: string;
+  /** Where refusals of the API name it. */
+  readonly name?: string;
   readonly value: string | null;
   readonly options: readonly Option[];
   readonly onChange: (id: string) => void;

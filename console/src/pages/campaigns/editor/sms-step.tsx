@@ -82,11 +82,19 @@ export function NumberField({
   }));
   const isKnown = value === null || fields.some(({ field_name }) => field_name === value);
   return (
-    <Choice
-      label="Field with the number"
-      options={isKnown ? options : [...options, { id: value, name: value }]}
-      selectedKey={value}
-      onSelectionChange={(name) => onChange(String(name))}
-    />
+    <div>
+      <Choice
+        label="Field with the number"
+        name="phone_field_name"
+        options={isKnown ? options : [...options, { id: value, name: value }]}
+        selectedKey={value}
+        onSelectionChange={(name) => onChange(String(name))}
+      />
+      {options.length === 0 && (
+        <p className="mt-1 text-small text-muted">
+          {listId === null ? "Choose the list whose field has it." : "People have no field for a number yet."}
+        </p>
+      )}
+    </div>
   );
 }

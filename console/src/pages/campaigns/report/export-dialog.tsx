@@ -46,8 +46,8 @@ export function ExportDialog({ campaign: { id, name }, filter, onClose }: Props)
   return (
     <Dialog title="Export recipients" isOpen onClose={onClose}>
       <p className="text-muted">
-        {words === "" ? "All recipients" : `Recipients: ${words}`}. The CSV file has a row for each, with what
-        became of the message and when they opened, clicked and unsubscribed.
+        {words === "" ? "All recipients" : `Recipients: ${words}`}. The CSV file has a row for each, with the
+        state of the message and when the person opened, clicked and unsubscribed.
       </p>
       <p role="status" className="mt-3 min-h-5">
         {jobId !== undefined && (

@@ -49,7 +49,7 @@ export function Figures({
 
 const nothing = [0, 0] as const;
 
-/** A campaign that nobody and no program opened was most likely not tracked, and says nothing of what is usual. */
+/** A campaign that no person and no program opened was most likely not tracked, and is left out of the averages. */
 function isSeen({ unique_open_count, machine_opens }: Summary): boolean {
   return unique_open_count + machine_opens > 0;
 }

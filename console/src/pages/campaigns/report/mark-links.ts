@@ -1,4 +1,4 @@
-/** Puts a mark behind each tracked link of a mail, in its source, so that the mail is rendered as it was sent but for the marks. */
+/** Puts a mark behind each tracked link of a mail, in its source, so that the mail is rendered as it was sent except for the marks. */
 
 interface MarkedLink {
   readonly url: string;

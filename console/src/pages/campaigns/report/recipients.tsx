@@ -1,4 +1,4 @@
-/** Everybody who got the campaign, or was to get it: found by what became of the message and what they did. */
+/** All people who got the campaign, or were to get it: found by the state of the message and what they did. */
 import parameters from "operation:listCampaignMessages";
 import type { Data, Query } from "@posthaste/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -83,7 +83,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
           bulk: ({ state }) => <SuppressChosen state={state} />,
         })}
         empty={
-          <Empty title="Nobody is in the log">
+          <Empty title="No recipient is in the log">
             {campaign.sent_count > 0
               ? "The message log has dropped the messages of this campaign. Its figures stay."
               : "Recipients appear here once sending begins."}

@@ -1,4 +1,4 @@
-/** While a campaign is sent: how it fares at the receiving domains with the most mail. */
+/** While a campaign is sent: the results at the receiving domains with the most mail. */
 import { countText } from "../../../parts/numbers.ts";
 import { Panel } from "../../../parts/page.tsx";
 import { type FigureColumn, ReportTable } from "./report-table.tsx";

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Fact, Facts } from "../../../parts/facts.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import { Time, useZone } from "../../../parts/time.tsx";
-import { durationText, inZone } from "../times.ts";
+import { durationText, inZone, pastOf } from "../times.ts";
 import { CampaignActs } from "./campaign-acts.tsx";
 import type { Progress } from "./use-progress.ts";
 
@@ -148,11 +148,6 @@ function Scheduled({
       {own !== timezone && <>, {inZone(scheduled_at, own)} for you</>}: in {durationText(seconds)}.
     </>
   );
-}
-
-/** The service's clock may be a second ahead of this one. */
-function pastOf(time: string): string {
-  return new Date(Math.min(Date.parse(time), Date.now())).toISOString();
 }
 
 function useSecondsUntil(time: string | null): number {
