@@ -15,8 +15,7 @@ export function FirstRows({ look, file }: { readonly look: FileLook; readonly fi
     <section
       aria-label="First rows"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: wide rows are scrolled by the keyboard
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- wide rows are scrolled by the keyboard
-      tabIndex={0}
+      tabIndex={0} // oxlint-disable-line jsx-a11y/no-noninteractive-tabindex
       className="overflow-x-auto rounded-control border border-line"
     >
       <table className="min-w-full border-collapse text-table">
