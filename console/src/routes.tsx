@@ -132,7 +132,7 @@ const inside = [
   createRoute({
     getParentRoute: () => workspace,
     path: "people",
-    component: lazyRouteComponent(() => import("./pages/people/people-page.tsx"), "PeoplePage"),
+    component: lazyRouteComponent(() => import("./pages/people/people-list.tsx"), "PeopleList"),
   }),
   createRoute({
     getParentRoute: () => workspace,

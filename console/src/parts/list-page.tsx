@@ -160,7 +160,7 @@ export function ListPage<Row>(props: Props<Row>) {
             values={values}
             onChange={(next) => go({ ...keep, ...next })}
           />
-          {isPart && props.acts}
+          {isPart && props.acts && <div className="flex min-h-9 items-center gap-2">{props.acts}</div>}
           <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
             {data && total > 0 && (
               <Pager

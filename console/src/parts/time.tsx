@@ -57,7 +57,7 @@ export function Time({ at, isPrecise = false }: { readonly at: string; readonly 
 
 /** Such as "3 min. ago", within 24 hours. */
 function relative(time: Date, now: number): string | undefined {
-  const seconds = Math.round((time.getTime() - Math.max(now, Date.now() - 1_000)) / 1_000);
+  const seconds = Math.round((time.getTime() - Math.max(now, Date.now())) / 1_000);
   const step = steps.find(([, limit]) => Math.abs(seconds) < limit);
   if (step === undefined) return undefined;
   const [unit] = step;

@@ -142,6 +142,7 @@ function columnsOf(catalogue: Catalogue | undefined): readonly Column<Key>[] {
       head: "Last used",
       width: "116px",
       isNumeric: true,
+      isSecondary: true,
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : never),
     },
   ];
