@@ -178,7 +178,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await page.getByRole("heading", { name: "In Paris", level: 1 }).waitFor();
     });
 
-    test("write a campaign, send it, and stop it before it leaves", { timeout: JOURNEY_MS }, async () => {
+    test("write a campaign", { timeout: JOURNEY_MS }, async () => {
       await goTo("c", "Campaigns");
       await keys.enter(button("New campaign"));
       await keys.expectFocus(page.getByLabel("Name", { exact: true }));
@@ -187,13 +187,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await pick("List", "Customers");
       await keys.enter(button("Create the draft"));
       await keys.fill(page.getByRole("textbox", { name: "HTML" }), "Leaves fall.");
-      await keys.press("Escape");
-      await keys.tabTo(button("Send …"), "Shift+Tab");
-      await keys.press("Enter");
-      await keys.enter(button(/^Send to \d+ people$/));
-      await keys.expectFocus(button("Stop and edit"));
-      await keys.press("Enter");
-      await page.getByRole("textbox", { name: "HTML" }).waitFor();
+      await page.getByText(/^Saved [\d:]+$/).waitFor();
     });
   });
 

@@ -19,7 +19,7 @@ export class Keyboard {
       await this.press(key);
       await this.requireVisibleFocus();
     }
-    throw new Error(`${MOST_STEPS} times ${key} did not lead to ${control}`);
+    throw new Error(`${MOST_STEPS} times ${key} did not lead to ${control.toString()}`);
   }
 
   /** Moves to the control and presses Enter. */
@@ -44,7 +44,7 @@ export class Keyboard {
 
   /** Waits until the control has the focus by itself, as the first field of a dialog does. */
   async expectFocus(control: Locator): Promise<void> {
-    await eventually(`the focus on ${control}`, () => this.#isFocused(control));
+    await eventually(`the focus on ${control.toString()}`, () => this.#isFocused(control));
   }
 
   /** @throws if the focus is on nothing, or on something without a mark */

@@ -12,6 +12,14 @@ const CampaignReport = lazy(async () => ({
   default: (await import("./report/campaign-report.tsx")).CampaignReport,
 }));
 
+function Waiting() {
+  return (
+    <div aria-busy className="h-full">
+      <h1 className="sr-only">Campaign</h1>
+    </div>
+  );
+}
+
 export function CampaignPage() {
   const { campaign: id = "" } = useParams({ strict: false }) as { readonly campaign?: string };
   const { api, workspace } = usePlace();
@@ -21,10 +29,10 @@ export function CampaignPage() {
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
   });
   if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!data) return <div aria-busy className="h-full" />;
+  if (!data) return <Waiting />;
   const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");
   return (
-    <Suspense fallback={<div aria-busy className="h-full" />}>
+    <Suspense fallback={<Waiting />}>
       {isEditable ? (
         <CampaignEditor
           key={id}

@@ -52,10 +52,12 @@ export function DomainsPage() {
           ))}
         </ul>
       )}
-      <div className="mt-8">
-        {mayCall(workspace, "listVerifiedSenders") && <Senders />}
-        {mayCall(workspace, "listTrackingDomains") && <TrackingDomains />}
-      </div>
+      {(data !== undefined || error) && (
+        <div className="mt-8">
+          {mayCall(workspace, "listVerifiedSenders") && <Senders />}
+          {mayCall(workspace, "listTrackingDomains") && <TrackingDomains />}
+        </div>
+      )}
       {isAdding && mayWrite && <AddDomain onClose={() => setAdding(false)} />}
     </Page>
   );

@@ -74,7 +74,7 @@ function Suppressions({ message: { to } }: { readonly message: Message }) {
   const finding = data?.results[0];
   if (error) return <Failure error={error} onRetry={() => refetch()} />;
   // About as high as what comes, so that the message stays in its place.
-  if (!finding) return <div aria-busy="true" className="h-21 border-b border-line max-md:h-35" />;
+  if (!finding) return <div aria-busy="true" className="h-21 border-b border-line max-md:h-40" />;
   if (finding.blocks.length === 0) return null;
   return (
     <div className="border-b border-line px-5 py-3">
