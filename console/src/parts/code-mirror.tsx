@@ -30,9 +30,11 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
-  change.current = onChange;
   const known = useRef(tags);
-  known.current = tags;
+  useEffect(() => {
+    change.current = onChange;
+    known.current = tags;
+  });
   const id = useId();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; later values come through the effects below
@@ -76,6 +78,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
     });
     view.current = made;
     return () => made.destroy();
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- as above
   }, []);
 
   useEffect(() => {

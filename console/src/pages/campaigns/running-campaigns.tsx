@@ -16,7 +16,9 @@ export function RunningCampaigns({
 }) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const change = useRef(onChange);
-  change.current = onChange;
+  useEffect(() => {
+    change.current = onChange;
+  });
   const soon = () => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
@@ -32,7 +34,9 @@ function Watched({ id, onChange }: { readonly id: string; readonly onChange: () 
   const state = useLive<unknown>(workspace.id, `campaign:${id}`);
   const isFirst = useRef(true);
   const change = useRef(onChange);
-  change.current = onChange;
+  useEffect(() => {
+    change.current = onChange;
+  });
   useEffect(() => {
     if (state === undefined) return;
     if (!isFirst.current) change.current();

@@ -1,7 +1,7 @@
 /** What the person should know of the draft while it is open: conflicts, changes of others, changes left from a former visit. */
 import { useNavigate } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/act.ts";
 import { usePlace } from "../../../api/session.tsx";
 import { Button, IconButton } from "../../../parts/button.tsx";
@@ -14,9 +14,14 @@ import { ConflictDialog, FoundDialog } from "./versions.tsx";
 export function Notices({ open, onChanged }: { readonly open: OpenDraft; readonly onChanged: () => void }) {
   const { campaign, state } = open;
   const { conflict, adopted, status } = state;
-  const [isComparing, setComparing] = useState(false);
+  const [isComparing, setComparing] = useState(conflict !== undefined);
+  const [former, setFormer] = useState(conflict);
+  // A new conflict is shown at once, and one that has ended no more.
+  if (former !== conflict) {
+    setFormer(conflict);
+    setComparing(conflict !== undefined);
+  }
   const [seen, setSeen] = useState(adopted);
-  useEffect(() => setComparing(conflict !== undefined), [conflict]);
   return (
     <>
       {conflict && (
