@@ -60,8 +60,12 @@ function PointTable({
   readonly points: readonly ChartPoint[];
 }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
-    <section tabIndex={0} aria-label={`${title}, as a table`} className="mt-3 max-h-72 overflow-auto">
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard
+      tabIndex={0} // oxlint-disable-line jsx-a11y/no-noninteractive-tabindex -- as above
+      aria-label={`${title}, as a table`}
+      className="mt-3 max-h-72 overflow-auto"
+    >
       <table aria-label={title} className="w-full text-table">
         <thead>
           <tr>

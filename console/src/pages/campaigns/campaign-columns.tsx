@@ -1,4 +1,5 @@
 /** The columns of the list of campaigns: each rate with its base, and a bar against the average of the page. */
+/* oxlint-disable jsx-a11y/click-events-have-key-events, jsx-a11y/no-static-element-interactions -- of the one press that is kept from its row, below */
 import type { Schema } from "@posthaste/client";
 import { Mail, MessageSquareText } from "lucide-react";
 import type { ReactNode } from "react";

@@ -104,7 +104,7 @@ function TextPart({
         </p>
         <pre
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls has to be reached with the keyboard
-          tabIndex={0}
+          tabIndex={0} // oxlint-disable-line jsx-a11y/no-noninteractive-tabindex -- as above
           className="min-h-0 flex-1 overflow-auto border-t border-line px-6 py-3 font-mono text-small whitespace-pre-wrap"
         >
           {mail?.text}

@@ -73,7 +73,7 @@ export function PreviewPane({
         {mail && view === "text" && (
           <pre
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls has to be reached with the keyboard
-            tabIndex={0}
+            tabIndex={0} // oxlint-disable-line jsx-a11y/no-noninteractive-tabindex -- as above
             className="h-full overflow-auto p-4 font-mono text-small whitespace-pre-wrap"
           >
             {mail.text}
