@@ -31,9 +31,17 @@ export function markLinks<Link extends MarkedLink>(
   return pieces.join("") + html.slice(copied);
 }
 
-/** The address without HTML escapes, as a browser reads it. */
+const escaped = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
+const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const LAST_CODE = 0x10ffff;
+
+/** The address without the HTML escapes that addresses have; the policy of the page lets no browser read markup. */
 function unescaped(text: string): string {
-  const field = document.createElement("textarea");
-  field.innerHTML = text;
-  return field.value.trim();
+  return text
+    .replaceAll(escaped, (whole, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return named[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+      return code <= LAST_CODE ? String.fromCodePoint(code) : whole;
+    })
+    .trim();
 }
