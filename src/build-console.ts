@@ -26,6 +26,8 @@ async function bundle(folder: string): Promise<void> {
 try {
   if (builder !== undefined || !isInstall) await build.renew(bundle);
 } catch (error) {
-  process.stderr.write(`The console could not be built: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(
+    `The console could not be built: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
   if (!isInstall) process.exitCode = 1;
 }

@@ -12,7 +12,7 @@ const MOST_SHIFT = 0.02;
 /** Longer than the 150 ms after which a page shows what will come. */
 const LATE_MS = 400;
 /** The client tries again before a page shows a failure. */
-const MOST_WAIT_MS = 8_000;
+const MOST_WAIT_MS = 15_000;
 const PATIENCE_MS = 180_000;
 const failure = "The database gives no answer. Try again in a minute.";
 const requestId = "0190a1b2-0000-7000-8000-00000000beef";

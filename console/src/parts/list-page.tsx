@@ -196,7 +196,7 @@ export function ListPage<Row>(props: Props<Row>) {
         )}
         <div
           ref={scroller}
-          className={`min-h-0 flex-1 overflow-auto border-t border-line ${isPart ? "" : "md:px-3"}`}
+          className={`min-h-0 flex-1 border-t border-line ${data || error ? "overflow-auto" : "overflow-hidden"} ${isPart ? "" : "md:px-3"}`}
         >
           {error && !data ? (
             <Failure error={error} onRetry={() => refetch()} />

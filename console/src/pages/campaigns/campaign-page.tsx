@@ -28,7 +28,13 @@ export function CampaignPage() {
     queryKey: ["campaign", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
   });
-  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error && !data)
+    return (
+      <>
+        <h1 className="sr-only">Campaign</h1>
+        <Failure error={error} onRetry={() => void refetch()} />
+      </>
+    );
   if (!data) return <Waiting />;
   const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");
   return (

@@ -31,18 +31,17 @@ export function markLinks<Link extends MarkedLink>(
   return pieces.join("") + html.slice(copied);
 }
 
+const escaped = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi;
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+const LAST_CODE = 0x10ffff;
 
-/** The address without the HTML escapes that addresses have; the page's policy allows no parser of HTML here. */
+/** The address without the HTML escapes that addresses have; the policy of the page lets no browser read markup. */
 function unescaped(text: string): string {
   return text
-    .replace(
-      /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(amp|lt|gt|quot|apos));/gi,
-      (whole: string, decimal?: string, hex?: string, name?: string) => {
-        if (name !== undefined) return named[name.toLowerCase()] ?? whole;
-        const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-        return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
-      },
-    )
+    .replaceAll(escaped, (whole, decimal?: string, hex?: string, name?: string) => {
+      if (name !== undefined) return named[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
+      return code <= LAST_CODE ? String.fromCodePoint(code) : whole;
+    })
     .trim();
 }
