@@ -1,5 +1,5 @@
 /** Live states: one stream of events for all tabs of a browser, and the next tab takes over. */
-import type { BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page, Request } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -10,25 +10,21 @@ const TABS = 4;
 const SOON_MS = 15_000;
 const PATIENCE_MS = 180_000;
 
-/** The addresses of the streams that a browser has open, in all its tabs. */
-function countStreams(context: BrowserContext): Set<string> {
-  const open = new Map<unknown, string>();
-  const urls = new Set<string>();
-  const refresh = () => {
-    urls.clear();
-    for (const url of open.values()) urls.add(url);
-  };
+/** The streams that a browser has open, in all its tabs. */
+function openStreams(context: BrowserContext): ReadonlySet<Request> {
+  const streams = new Set<Request>();
   context.on("request", (request) => {
-    if (new URL(request.url()).pathname === "/api/v1/events")
-      open.set(request, `${open.size} ${request.url()}`);
-    refresh();
+    if (new URL(request.url()).pathname === "/api/v1/events") streams.add(request);
   });
-  const forget = (request: unknown) => {
-    open.delete(request);
-    refresh();
-  };
+  const forget = (request: Request) => streams.delete(request);
   context.on("requestfinished", forget).on("requestfailed", forget);
-  return urls;
+  // The requests of a page that is closed end without an event.
+  context.on("page", (page) =>
+    page.on("close", () => {
+      for (const request of streams) if (request.frame().page() === page) streams.delete(request);
+    }),
+  );
+  return streams;
 }
 
 /** The button that says how many rows came since the page was loaded. */
@@ -59,7 +55,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     "all tabs share one stream, each shows what it tells, and the next tab takes over",
     async () => {
       const context = await scene.newContext();
-      const streams = countStreams(context);
+      const streams = openStreams(context);
       const address = `/console/${scene.workspace}/messages`;
       const tabs: WatchedPage[] = [];
       for (let tab = 0; tab < TABS; tab += 1) {

@@ -58,7 +58,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await page.getByText("What each column is for").waitFor();
       // The service knows the words for address and name in this language; the town becomes a new field.
       await choose("Wohnort is for", "A new field …");
-      await button("Make the field").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
       await page.getByRole("dialog").waitFor({ state: "hidden" });
       await button("Go on to the rules").click();
       await button("Try it without writing").click();

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../../console/src");
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.(?:tsx?|css)$/.test(name))
+  .filter((name) => /\.(?:tsx?|css)$/.test(name) && !name.endsWith(".test.ts"))
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
 /** The lines of the sources, without comments, in which `pattern` occurs, as path:line. */

@@ -1,4 +1,5 @@
 /** Home: is everything all right, and what is next? */
+import { useState } from "react";
 import { useNotices } from "../../api/notices.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -16,9 +17,11 @@ export function HomePage() {
   const sending = useSending(maySeeCampaigns);
   // What is above the figures appears together, so that nothing moves.
   const isWaiting = (notices === undefined && !error) || dashboard.isLoading || sending.isLoading;
+  const [isShown, setShown] = useState(false);
+  if (!isWaiting && !isShown) setShown(true);
   return (
     <Page title={`Hello, ${session.person.name.split(" ")[0]}`}>
-      {isWaiting ? (
+      {!isShown ? (
         <div aria-busy="true" className="h-screen" />
       ) : (
         <>

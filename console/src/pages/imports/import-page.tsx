@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
+import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
 import { ImportJob } from "./import-job.tsx";
 import { ImportWizard } from "./import-wizard.tsx";
@@ -10,7 +11,11 @@ export function ImportPage() {
   const { list: listId = "" } = useParams({ strict: false }) as { readonly list?: string };
   const { job } = useSearch({ strict: false }) as { readonly job?: string };
   const { api, workspace } = usePlace();
-  const { data: list } = useQuery({
+  const {
+    data: list,
+    error,
+    refetch,
+  } = useQuery({
     queryKey: ["list", workspace.id, listId, "size"],
     queryFn: ({ signal }) => api.getMailingList({ id: listId, signal }),
   });
@@ -22,6 +27,7 @@ export function ImportPage() {
           {list?.name ?? "The list"}
         </Link>
       </p>
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
       {job ? (
         <ImportJob id={job} listId={listId} listName={name} />
       ) : (

@@ -23,13 +23,7 @@ export function SendStep({ open, check, isChecking, onJump }: Props) {
   const isSms = open.campaign.message_type === "sms";
   return (
     <div className="flex max-w-2xl flex-col gap-6">
-      {check && <Findings check={check} isChecking={isChecking} onJump={onJump} />}
-      {!check && (
-        <p className="min-h-8 text-muted">
-          {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
-        </p>
-      )}
-      <div className="border-t border-line pt-4">
+      <div>
         <WhenChoice
           value={open.draft.scheduled_at}
           onChange={(scheduled_at) => open.edit({ scheduled_at })}
@@ -46,6 +40,15 @@ export function SendStep({ open, check, isChecking, onJump }: Props) {
           </div>
         </details>
       )}
+      {/* At the end, because what is found moves what is below. */}
+      <div className="border-t border-line pt-4">
+        {check && <Findings check={check} isChecking={isChecking} onJump={onJump} />}
+        {!check && (
+          <p className="min-h-8 text-muted">
+            {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
+          </p>
+        )}
+      </div>
     </div>
   );
 }
