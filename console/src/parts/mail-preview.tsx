@@ -1,13 +1,16 @@
 /**
  * A mail in a frame, by the address of a preview: the frame has its own policy and runs no script. A new mail loads behind the shown
- * one and takes its place when it is there, so that nothing flickers.
+ * one and takes its place when it is there, so that nothing flickers. Pictures of other hosts are loaded when the person asks for them.
  */
+import type { Schema } from "@posthaste/client";
 import { useState } from "react";
+import { Button } from "./button.tsx";
 import { useWidth } from "./use-width.ts";
 
 interface Props {
-  /** `preview.url` or `preview.dark_url` of renderContent. */
-  readonly url: string;
+  /** What renderContent answers. */
+  readonly mail: Pick<Schema<"RenderedMail">, "html" | "preview">;
+  readonly isDark?: boolean;
   readonly title: string;
   /** CSS pixels that the mail has; without it, the width of the place. A mail wider than the place is shown smaller. */
   readonly width?: number | undefined;
@@ -15,15 +18,22 @@ interface Props {
   readonly anchor?: string | undefined;
 }
 
-export function MailPreview({ url, title, width, anchor }: Props) {
+export function MailPreview({ mail, isDark = false, title, width, anchor }: Props) {
   const [shown, setShown] = useState<string>();
   const [place, room] = useWidth();
-  const address = addressOf(url, anchor);
+  const [withRemote, setWithRemote] = useState(false);
+  const address = addressOf(isDark ? mail.preview.dark_url : mail.preview.url, withRemote, anchor);
   const scale = width === undefined || room === 0 ? 1 : Math.min(1, room / width);
   const size = { width: width === undefined ? "100%" : width, height: `${100 / scale}%` };
   const frames = shown === undefined || shown === address ? [address] : [shown, address];
   return (
     <div ref={place} className="relative flex h-full min-h-0 justify-center overflow-hidden">
+      {!withRemote && remote.test(mail.html) && (
+        <div className="absolute inset-x-0 bottom-0 z-10 flex flex-wrap items-center justify-center gap-x-3 border-t border-line bg-surface px-3 py-1.5 text-small">
+          Pictures of other hosts are not loaded.
+          <Button onPress={() => setWithRemote(true)}>Load them</Button>
+        </div>
+      )}
       <div className="h-full shrink-0" style={{ width: width === undefined ? "100%" : width * scale }}>
         <div className="relative origin-top-left" style={{ ...size, transform: `scale(${scale})` }}>
           {frames.map((one) => (
@@ -45,8 +55,14 @@ export function MailPreview({ url, title, width, anchor }: Props) {
   );
 }
 
+/** A picture, style or font of another host. */
+const remote =
+  /<(?:img|source|video|td|table|body)\b[^>]*\s(?:src|srcset|background|poster)\s*=\s*["']?\s*https?:|<link\b[^>]*https?:|url\(\s*["']?https?:/i;
+
 /** Below the console's own origin, as its policy wants it, under whatever name the service is known. */
-function addressOf(url: string, anchor: string | undefined): string {
-  const { pathname, search } = new URL(url, location.origin);
+function addressOf(url: string, withRemote: boolean, anchor: string | undefined): string {
+  const { pathname, searchParams } = new URL(url, location.origin);
+  if (!withRemote) searchParams.set("remote", "blocked");
+  const search = searchParams.size === 0 ? "" : `?${searchParams}`;
   return `${pathname}${search}${anchor ? `#${encodeURIComponent(anchor)}` : ""}`;
 }

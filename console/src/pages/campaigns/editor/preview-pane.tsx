@@ -81,7 +81,8 @@ export function PreviewPane({
         )}
         {mail && view !== "text" && (
           <MailPreview
-            url={view === "dark" ? mail.preview.dark_url : mail.preview.url}
+            mail={mail}
+            isDark={view === "dark"}
             title={`The mail to ${mail.person.email}`}
             width={width === "full" ? undefined : Number(width)}
             anchor={anchor}

@@ -35,7 +35,7 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
           {data?.text}
         </pre>
       ) : (
-        <SentMail title="The mail as it was sent" url={data?.preview.url} />
+        <SentMail title="The mail as it was sent" mail={data} />
       )}
     </div>
   );

@@ -115,7 +115,7 @@ function LinksInMail({ id, links }: { readonly id: string; readonly links: reado
       {error ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : (
-        <SentMail title="The mail with its clicks" url={data?.preview.url} />
+        <SentMail title="The mail with its clicks" mail={data} />
       )}
     </div>
   );
