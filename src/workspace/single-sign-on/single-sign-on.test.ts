@@ -567,6 +567,7 @@ describe("with PASSWORD_LOGIN=off", () => {
       passwords: false,
       passkeys: true,
       single_sign_on: { name: "Acme ID" },
+      captures_mail: true,
     });
     expect((await browser.call("POST", "/sign-in", { email, password })).status).toBe(403);
     expect(await isSignedIn((await signOn(newAccount(), browser)).browser)).toBe(true);

@@ -21,17 +21,13 @@ export function HomePage() {
   if (!isWaiting && !isShown) setShown(true);
   return (
     <Page title={`Hello, ${session.person.name.split(" ")[0]}`}>
-      {!isShown ? (
-        <div aria-busy="true" className="h-screen" />
-      ) : (
-        <>
-          <NeedsYou />
-          {mayReport && <Checklist />}
-          {maySeeCampaigns && <SendingNow />}
-          {mayReport && <Figures />}
-          {maySeeCampaigns && <LastCampaigns />}
-        </>
-      )}
+      <div aria-busy={!isShown} className={isShown ? "" : "invisible"}>
+        <NeedsYou />
+        {mayReport && <Checklist />}
+        {maySeeCampaigns && <SendingNow />}
+        {mayReport && <Figures />}
+        {maySeeCampaigns && <LastCampaigns />}
+      </div>
     </Page>
   );
 }
