@@ -5,17 +5,23 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
 import { Roles } from "./roles.tsx";
-import { Teammates } from "./teammates.tsx";
+import { Teammates, useTeammates } from "./teammates.tsx";
 
 export function TeamPage() {
   const { workspace } = usePlace();
+  const { isPending } = useTeammates();
   const people = {
     id: "people",
     name: "People",
     content: () => (
       <>
         <Teammates />
-        {mayCall(workspace, "listInvitations") && <Invitations />}
+        {mayCall(workspace, "listInvitations") && (
+          // Shown below the people, so that nothing moves when those come.
+          <div className={isPending ? "invisible" : ""}>
+            <Invitations />
+          </div>
+        )}
       </>
     ),
   };

@@ -5,12 +5,16 @@ import { Failure } from "../../parts/failure.tsx";
 import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { TeammateRow } from "./teammate-row.tsx";
 
-export function Teammates() {
+export function useTeammates() {
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["team", workspace.id],
     queryFn: ({ signal }) => api.listTeammates({ signal }),
   });
+}
+
+export function Teammates() {
+  const { data, error, refetch } = useTeammates();
   if (error) return <Failure error={error} onRetry={refetch} />;
   if (!data) return <SkeletonLines count={3} />;
   return (

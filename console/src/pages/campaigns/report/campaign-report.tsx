@@ -1,6 +1,7 @@
 /** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
 import type { Data } from "@posthaste/client";
 import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
@@ -9,12 +10,12 @@ import { Page } from "../../../parts/page.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
 import { actsOnce, useCampaignAct } from "../use-campaign-act.ts";
 import { Content } from "./content.tsx";
-import { Curve } from "./curve.tsx";
+import { Curve, useActivity } from "./curve.tsx";
 import { Domains } from "./domains.tsx";
 import { Draft } from "./draft.tsx";
 import { Events } from "./events.tsx";
 import { Figures } from "./figures.tsx";
-import { Links } from "./links.tsx";
+import { Links, useCampaignLinks } from "./links.tsx";
 import { PeopleBar } from "./people-bar.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Waiting } from "./report-table.tsx";
@@ -91,20 +92,47 @@ function viewsOf(campaign: Campaign, progress: Progress) {
 
 function Results({ campaign, progress }: { readonly campaign: Campaign; readonly progress: Progress }) {
   const { delivered } = progress.counts;
+  const bases = (
+    <p className="border-t border-line pt-5 text-small text-muted">
+      Opens and clicks count each person once; what programs do is beside them. “Usually” is the rate of your
+      last campaigns together. Rates are of {counted(delivered, "delivered message")}, bounces of those
+      attempted.
+    </p>
+  );
   return (
     <div className="-mt-4">
       <Figures campaign={campaign} progress={progress} />
-      {campaign.message_type === "email" && (
-        <>
-          <Curve campaign={campaign} isRunning={progress.status === "sending"} />
-          <Links campaign={campaign} delivered={delivered} />
-        </>
+      {campaign.message_type === "email" ? (
+        <CurveAndLinks campaign={campaign} progress={progress}>
+          {bases}
+        </CurveAndLinks>
+      ) : (
+        bases
       )}
-      <p className="border-t border-line pt-5 text-small text-muted">
-        Opens and clicks count each person once; what programs do is beside them. “Usually” is the rate of
-        your last campaigns together. Rates are of {counted(delivered, "delivered message")}, bounces of those
-        attempted.
-      </p>
+    </div>
+  );
+}
+
+/** They appear together, so that neither moves the other. */
+function CurveAndLinks({
+  campaign,
+  progress,
+  children,
+}: {
+  readonly campaign: Campaign;
+  readonly progress: Progress;
+  readonly children: ReactNode;
+}) {
+  const isRunning = progress.status === "sending";
+  const activity = useActivity(campaign.id, isRunning);
+  const links = useCampaignLinks(campaign.id);
+  const [isShown, setShown] = useState(false);
+  if (!isShown && !activity.isPending && !links.isPending) setShown(true);
+  return (
+    <div aria-busy={!isShown} className={isShown ? "" : "invisible"}>
+      <Curve campaign={campaign} isRunning={isRunning} />
+      <Links campaign={campaign} delivered={progress.counts.delivered} />
+      {children}
     </div>
   );
 }

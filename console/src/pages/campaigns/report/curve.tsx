@@ -25,16 +25,19 @@ interface Props {
   readonly isRunning: boolean;
 }
 
-export function Curve({ campaign, isRunning }: Props) {
+export function useActivity(id: string, isRunning: boolean) {
   const { api, workspace } = usePlace();
-  const { id } = campaign;
-  const tracking = useTracking(campaign);
-  const zone = useZone();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["campaign-activity", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaignActivity({ id, signal }),
     refetchInterval: isRunning ? FRESH_MS : false,
   });
+}
+
+export function Curve({ campaign, isRunning }: Props) {
+  const tracking = useTracking(campaign);
+  const zone = useZone();
+  const { data, error, refetch } = useActivity(campaign.id, isRunning);
   const hours = data?.slice(0, HOURS);
   if (tracking.opens === false && tracking.clicks === false && campaign.open_count === 0) return null;
   return (
