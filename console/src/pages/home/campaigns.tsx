@@ -79,12 +79,18 @@ function SendingRow({ campaign: { id, name } }: { readonly campaign: Campaign })
   );
 }
 
-export function LastCampaigns() {
+export function useLastCampaigns(enabled = true) {
   const { api, workspace } = usePlace();
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["campaigns", workspace.id, "last"],
     queryFn: ({ signal }) => api.listCampaigns({ query: { limit: LAST }, signal }),
+    enabled,
   });
+}
+
+export function LastCampaigns() {
+  const { workspace } = usePlace();
+  const { data, error, refetch } = useLastCampaigns();
   if (data?.campaigns.length === 0) return null;
   return (
     <Panel

@@ -13,17 +13,23 @@ const DAYS = 30;
 /** Below it a rate says little. */
 const MEANINGFUL_BASE = 100;
 
-export function Figures() {
+export function useDays(enabled = true) {
   const { api, workspace } = usePlace();
   const today = todayIn(workspace.timezone);
-  const { data, error, refetch } = useQuery({
+  return useQuery({
     queryKey: ["chart", workspace.id, today],
     queryFn: ({ signal }) =>
       api.getSendingChart({
         query: { start_date: daysBefore(today, 2 * DAYS - 1), end_date: today },
         signal,
       }),
+    enabled,
   });
+}
+
+export function Figures() {
+  const { workspace } = usePlace();
+  const { data, error, refetch } = useDays();
   if (error) return <Failure error={error} onRetry={() => refetch()} />;
   const now = data?.slice(-DAYS) ?? [];
   const before = data?.slice(0, -DAYS) ?? [];
