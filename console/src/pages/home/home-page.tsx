@@ -30,7 +30,7 @@ export function HomePage() {
   }, []);
   return (
     <Page title={`Hello, ${session.person.name.split(" ")[0]}`}>
-      <div aria-busy={!isShown} className={isShown ? "" : "invisible"}>
+      <div aria-busy={!isShown} className={isShown ? "" : "invisible h-0 overflow-hidden"}>
         <NeedsYou />
         {mayReport && <Checklist />}
         {maySeeCampaigns && <SendingNow />}
