@@ -2,6 +2,7 @@
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { Together } from "../../parts/together.tsx";
 import { Invitations } from "./invitations.tsx";
 import { Invite } from "./invite.tsx";
 import { Roles } from "./roles.tsx";
@@ -17,10 +18,9 @@ export function TeamPage() {
       <>
         <Teammates />
         {mayCall(workspace, "listInvitations") && (
-          // Shown below the people, so that nothing moves when those come.
-          <div className={isPending ? "invisible" : ""}>
+          <Together isWaiting={isPending}>
             <Invitations />
-          </div>
+          </Together>
         )}
       </>
     ),

@@ -1,13 +1,14 @@
 /** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
 import type { Data } from "@posthaste/client";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
 import { Page } from "../../../parts/page.tsx";
 import { Tabs } from "../../../parts/tabs.tsx";
+import { Together } from "../../../parts/together.tsx";
 import { actsOnce, useCampaignAct } from "../use-campaign-act.ts";
 import { Content } from "./content.tsx";
 import { Curve, useActivity } from "./curve.tsx";
@@ -113,7 +114,6 @@ function Results({ campaign, progress }: { readonly campaign: Campaign; readonly
   );
 }
 
-/** They appear together, so that neither moves the other. */
 function CurveAndLinks({
   campaign,
   progress,
@@ -126,14 +126,12 @@ function CurveAndLinks({
   const isRunning = progress.status === "sending";
   const activity = useActivity(campaign.id, isRunning);
   const links = useCampaignLinks(campaign.id);
-  const [isShown, setShown] = useState(false);
-  if (!isShown && !activity.isPending && !links.isPending) setShown(true);
   return (
-    <div aria-busy={!isShown} className={isShown ? "" : "invisible"}>
+    <Together isWaiting={activity.isPending || links.isPending}>
       <Curve campaign={campaign} isRunning={isRunning} />
       <Links campaign={campaign} delivered={progress.counts.delivered} />
       {children}
-    </div>
+    </Together>
   );
 }
 
