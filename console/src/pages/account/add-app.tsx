@@ -4,12 +4,12 @@ import schema from "schema:FactorName";
 import type { Schema } from "@posthaste/client";
 import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
-import { ActForm } from "../../parts/act-form.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { Refusal, Submit } from "../../parts/refusal.tsx";
+import { Submit } from "../../parts/refusal.tsx";
 import { QrCode } from "./qr-code.tsx";
 
 interface Props {
@@ -32,7 +32,6 @@ export function AddApp({ onClose, onAdded }: Props) {
     done: ({ factor }) => `${factor.name} is added`,
     onDone: onAdded,
   });
-  const cancel = <Button onPress={onClose}>Cancel</Button>;
   if (!begin.data)
     return (
       <Dialog title="Add an authenticator app" isOpen onClose={onClose}>
@@ -45,13 +44,9 @@ export function AddApp({ onClose, onAdded }: Props) {
             isRequired
             autoFocus
           />
-          <Refusal error={begin.error} />
-          <div className="flex justify-end gap-2">
-            {cancel}
-            <Button type="submit" kind="primary" isPending={begin.isPending}>
-              Continue
-            </Button>
-          </div>
+          <FormActs act={begin} onCancel={onClose}>
+            Continue
+          </FormActs>
         </ActForm>
       </Dialog>
     );
@@ -74,7 +69,7 @@ export function AddApp({ onClose, onAdded }: Props) {
           <Submit error={confirm.error} isPending={confirm.isPending}>
             Add the app
           </Submit>
-          {cancel}
+          <Button onPress={onClose}>Cancel</Button>
         </div>
       </ActForm>
     </Dialog>

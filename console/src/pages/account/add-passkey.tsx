@@ -4,12 +4,10 @@ import schema from "schema:NewPasskey";
 import type { Schema } from "@posthaste/client";
 import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
-import { ActForm } from "../../parts/act-form.tsx";
-import { Button } from "../../parts/button.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { makePasskey } from "../../parts/passkey.ts";
-import { Refusal } from "../../parts/refusal.tsx";
 
 interface Props {
   readonly onClose: () => void;
@@ -39,13 +37,9 @@ export function AddPasskey({ onClose, onAdded }: Props) {
           isRequired
           autoFocus
         />
-        <Refusal error={add.error} />
-        <div className="flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={add.isPending}>
-            Continue
-          </Button>
-        </div>
+        <FormActs act={add} onCancel={onClose}>
+          Continue
+        </FormActs>
       </ActForm>
     </Dialog>
   );

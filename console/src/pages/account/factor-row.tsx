@@ -6,12 +6,10 @@ import { KeyRound, Smartphone } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { apiOf } from "../../api/client.ts";
-import { ActForm } from "../../parts/act-form.tsx";
+import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
-import { Refusal } from "../../parts/refusal.tsx";
 import { Time } from "../../parts/time.tsx";
 
 type Factor = Schema<"SecondFactor">;
@@ -92,13 +90,9 @@ function Rename({ factor, onClose }: { readonly factor: Factor; readonly onClose
           isRequired
           autoFocus
         />
-        <Refusal error={rename.error} />
-        <div className="flex justify-end gap-2">
-          <Button onPress={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" isPending={rename.isPending}>
-            Rename
-          </Button>
-        </div>
+        <FormActs act={rename} onCancel={onClose}>
+          Rename
+        </FormActs>
       </ActForm>
     </Dialog>
   );

@@ -1,17 +1,14 @@
 /** Saves the recipients who did something as a segment: it has rules, so it follows what they do later. */
 import schema from "schema:CampaignSegment";
 import type { Data } from "@posthaste/client";
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../../api/act.ts";
+import { useAct } from "../../../api/act.ts";
+import { useLists } from "../../../api/lists.ts";
 import { usePlace } from "../../../api/session.tsx";
-import { Button } from "../../../parts/button.tsx";
+import { ActForm, FormActs } from "../../../parts/act-form.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { Failure } from "../../../parts/failure.tsx";
 import { Field } from "../../../parts/field.tsx";
-import { textIn } from "../../../parts/text-in-form.ts";
 import { type FilterWords, filterText, leftOutOfSegments, segmentFilter } from "./recipient-filter.ts";
 
 const { maxLength } = schema.properties.name ?? {};
@@ -39,14 +36,11 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
   const kept = Object.fromEntries(Object.entries(filter).filter(([word]) => !leftOut.includes(word)));
   return (
     <Dialog title="Make a segment" isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(save.error)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const list = textIn(event.currentTarget, "list_id");
-          save.mutate({ name: textIn(event.currentTarget, "name"), ...(list !== "" && { list_id: list }) });
-        }}
-        className="flex flex-col gap-4"
+      <ActForm
+        act={save}
+        onSubmit={({ name: typed = "", list_id }) =>
+          save.mutate({ name: typed, ...(list_id && { list_id }) })
+        }
       >
         <p className="text-muted">
           {Object.keys(kept).length === 0 ? "All recipients" : `Recipients: ${filterText(kept)}`}, as far as
@@ -64,25 +58,16 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
           autoFocus
         />
         {!hasList && <ListChoice />}
-        {save.error && <Failure error={save.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Close</Button>
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            Save the segment
-          </Button>
-        </div>
-      </Form>
+        <FormActs act={save} onCancel={onClose}>
+          Save the segment
+        </FormActs>
+      </ActForm>
     </Dialog>
   );
 }
 
 /** A campaign across lists: the segment is of one. */
 function ListChoice() {
-  const { api, workspace } = usePlace();
-  const { data } = useQuery({
-    queryKey: ["lists", workspace.id, "to choose from"],
-    queryFn: ({ signal }) => api.listMailingLists({ signal }),
-  });
-  const options = (data ?? []).map(({ id, name }) => ({ id, name }));
+  const options = (useLists() ?? []).map(({ id, name }) => ({ id, name }));
   return <Choice name="list_id" label="Of the list" options={options} isRequired />;
 }

@@ -2,16 +2,15 @@
 import schema from "schema:SubscriberBulkAction";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { Form } from "react-aria-components";
-import { fieldErrors, useAct } from "../../../api/act.ts";
+import { useAct } from "../../../api/act.ts";
 import { usePlace } from "../../../api/session.tsx";
+import { ActForm, FormActs } from "../../../parts/act-form.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import type { SelectionState } from "../../../parts/selection.ts";
-import { textIn } from "../../../parts/text-in-form.ts";
 
 const most = schema.properties.ids?.maxItems ?? Number.POSITIVE_INFINITY;
 
@@ -63,13 +62,9 @@ function SuppressDialog({ people, onClose, onDone }: Props) {
     .map(({ id, name, description }) => ({ id, name, description }));
   return (
     <Dialog title={`Suppress ${counted(people.length, "person", "people")}`} isOpen onClose={onClose}>
-      <Form
-        validationErrors={fieldErrors(suppress.error)}
-        onSubmit={(event) => {
-          event.preventDefault();
-          suppress.mutate(textIn(event.currentTarget, "suppression_list_id"));
-        }}
-        className="flex flex-col gap-4"
+      <ActForm
+        act={suppress}
+        onSubmit={({ suppression_list_id = "" }) => suppress.mutate(suppression_list_id)}
       >
         <p className="text-muted">
           Nothing that the list applies to is sent to them from then on. Take an address off the list to undo
@@ -80,16 +75,13 @@ function SuppressDialog({ people, onClose, onDone }: Props) {
         ) : (
           <Choice name="suppression_list_id" label="Suppression list" options={options} isRequired />
         )}
-        {(lists.error ?? suppress.error) && <Failure error={lists.error ?? suppress.error} />}
-        <div className="mt-2 flex justify-end gap-2">
-          <Button onPress={onClose}>Close</Button>
-          {options.length > 0 && (
-            <Button type="submit" kind="primary" isPending={suppress.isPending}>
-              Suppress
-            </Button>
-          )}
-        </div>
-      </Form>
+        {lists.error && <Failure error={lists.error} />}
+        {options.length > 0 && (
+          <FormActs act={suppress} onCancel={onClose}>
+            Suppress
+          </FormActs>
+        )}
+      </ActForm>
     </Dialog>
   );
 }
