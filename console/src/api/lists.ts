@@ -15,7 +15,7 @@ export function listsQuery({ api, workspace }: Place) {
   });
 }
 
-/** Undefined until they are loaded. */
+/** Undefined until they are loaded; `listsQuery` tells of a failure, too. */
 export function useLists(): readonly MailingList[] | undefined {
   return useQuery(listsQuery(usePlace())).data;
 }

@@ -3,6 +3,7 @@ import schema from "schema:NewCampaign";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
 import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -12,7 +13,6 @@ import { Segmented } from "../../parts/segmented.tsx";
 import { SenderField, SenderReadiness, useSenders } from "./editor/from-step.tsx";
 import { SearchPicker } from "./editor/search-picker.tsx";
 import { NumberField } from "./editor/sms-step.tsx";
-import { useLists } from "./editor/to-step.tsx";
 
 type Kind = NonNullable<Body<"createCampaign">["message_type"]>;
 export type Start = "empty" | "html";
@@ -27,7 +27,7 @@ interface Props {
 
 export function NewCampaignDialog({ start, onClose, onMade }: Props) {
   const { api } = usePlace();
-  const { data: lists } = useLists();
+  const lists = useLists();
   const { senders, domains } = useSenders();
   const [kind, setKind] = useState<Kind>("email");
   const [listId, setListId] = useState<string>();

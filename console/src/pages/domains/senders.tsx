@@ -2,9 +2,9 @@
 
 import schema from "schema:VerifiedSenderInput";
 import type { Data } from "@posthaste/client";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useVerifiedSenders } from "../../api/domains.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -16,12 +16,9 @@ import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 
 export function Senders() {
-  const { api, workspace } = usePlace();
+  const { workspace } = usePlace();
   const [isAdding, setAdding] = useState(false);
-  const { data, error, refetch } = useQuery({
-    queryKey: ["senders", workspace.id],
-    queryFn: ({ signal }) => api.listVerifiedSenders({ signal }),
-  });
+  const { data, error, refetch } = useVerifiedSenders();
   return (
     <Panel
       title="Single addresses"

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useRef, useState } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
+import { useLists } from "../../../api/lists.ts";
 import { usePlace } from "../../../api/session.tsx";
 import type { CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Empty } from "../../../parts/empty.tsx";
@@ -18,7 +19,7 @@ import { Notices } from "./notices.tsx";
 import { PreviewPane, SAMPLE } from "./preview-pane.tsx";
 import { SendStep } from "./send-step.tsx";
 import { SmsStep } from "./sms-step.tsx";
-import { ToStep, useLists } from "./to-step.tsx";
+import { ToStep } from "./to-step.tsx";
 import { type OpenDraft, useDraft } from "./use-draft.ts";
 import { type Order, useRender } from "./use-render.ts";
 
@@ -175,7 +176,7 @@ function StepPanel({ id, children }: { readonly id: Step; readonly children: Rea
 }
 
 function Audience({ open, check }: { readonly open: OpenDraft; readonly check: Check | undefined }) {
-  const { data: lists } = useLists();
+  const lists = useLists();
   const list = lists?.find(({ id }) => id === open.draft.mailing_list_id);
   if (check?.audience) return counted(check.audience.will_send, "person", "people");
   return list?.name ?? "Not chosen yet";

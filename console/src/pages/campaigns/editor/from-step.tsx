@@ -1,17 +1,17 @@
 /** Whom the campaign is from, and whether the domain of that address is ready. */
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { mayCall, usePlace } from "../../../api/session.tsx";
+import { useDomains, useVerifiedSenders } from "../../../api/domains.ts";
+import { useLists } from "../../../api/lists.ts";
+import { usePlace } from "../../../api/session.tsx";
 import { Field } from "../../../parts/field.tsx";
 import { Picker } from "../../../parts/picker.tsx";
 import { StateMark } from "../../../parts/state-mark.tsx";
 import { textOrNull } from "./draft.ts";
-import { useLists } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 export function FromStep({ draft, edit }: OpenDraft) {
-  const { data: lists } = useLists();
+  const lists = useLists();
   const list = lists?.find(({ id }) => id === draft.mailing_list_id);
   return (
     <div className="flex max-w-xl flex-col gap-5">
@@ -47,17 +47,8 @@ export function FromStep({ draft, edit }: OpenDraft) {
 }
 
 export function useSenders() {
-  const { api, workspace } = usePlace();
-  const senders = useQuery({
-    queryKey: ["senders", workspace.id],
-    queryFn: ({ signal }) => api.listVerifiedSenders({ signal }),
-    enabled: mayCall(workspace, "listVerifiedSenders"),
-  });
-  const domains = useQuery({
-    queryKey: ["domains", workspace.id],
-    queryFn: ({ signal }) => api.listSendingDomains({ signal }),
-    enabled: mayCall(workspace, "listSendingDomains"),
-  });
+  const senders = useVerifiedSenders();
+  const domains = useDomains();
   return {
     senders: senders.data ?? [],
     domains: domains.data ?? [],

@@ -1,6 +1,5 @@
 /** Names that a mail may show: those of every person and mail, and the custom fields of the list. */
-import { useQuery } from "@tanstack/react-query";
-import { mayCall, usePlace } from "../../../api/session.tsx";
+import { useFields } from "../../../api/fields.ts";
 import type { MergeTag } from "../../../parts/code-editor.tsx";
 
 /** docs/merge-tags.md, “Values”. */
@@ -14,27 +13,8 @@ const everywhere: readonly MergeTag[] = [
   { name: "campaign_name", description: "Name of the campaign" },
 ];
 
-export function useFields(listId: string | null) {
-  const { api, workspace } = usePlace();
-  const isAllowed = mayCall(workspace, "listCustomFields");
-  const own = useQuery({
-    queryKey: ["custom-fields", workspace.id, listId],
-    queryFn: ({ signal }) => api.listCustomFields({ id: listId ?? "", signal }),
-    enabled: isAllowed && listId !== null,
-  });
-  const global = useQuery({
-    queryKey: ["custom-fields", workspace.id, "global"],
-    queryFn: ({ signal }) => api.listGlobalCustomFields({ signal }),
-    enabled: isAllowed,
-  });
-  const fields = [...(listId === null ? [] : (own.data ?? [])), ...(global.data ?? [])];
-  return [...new Map(fields.reverse().map((field) => [field.field_name, field])).values()].filter(
-    ({ is_active }) => is_active,
-  );
-}
-
 export function useMergeTags(listId: string | null): readonly MergeTag[] {
-  const fields = useFields(listId);
+  const fields = useFields(listId ?? undefined);
   return [
     ...everywhere,
     ...fields.map(({ field_name, field_label }) => ({ name: field_name, description: field_label })),

@@ -1,5 +1,6 @@
 /** What has to be known before sending: the check, the time, and how the mail leaves. */
 import { useQuery } from "@tanstack/react-query";
+import { useLists } from "../../../api/lists.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Field } from "../../../parts/field.tsx";
@@ -9,7 +10,6 @@ import { Checkbox } from "../../../parts/toggle.tsx";
 import { type Check, type Finding, Findings } from "../findings.tsx";
 import { WhenChoice } from "../when-choice.tsx";
 import { type Draft, textOrNull } from "./draft.ts";
-import { useLists } from "./to-step.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 interface Props {
@@ -58,7 +58,7 @@ const tracked: Readonly<Record<Tracked, boolean | null>> = { list: null, on: tru
 
 function Tracking({ draft, edit }: OpenDraft) {
   const { api, workspace } = usePlace();
-  const { data: lists } = useLists();
+  const lists = useLists();
   const list = lists?.find(({ id }) => id === draft.mailing_list_id);
   const { data: domains } = useQuery({
     queryKey: ["tracking-domains", workspace.id],

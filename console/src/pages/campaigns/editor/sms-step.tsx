@@ -1,5 +1,6 @@
 /** The text of an SMS, how many parts it takes, and the field with the numbers. */
 import type { Ref } from "react";
+import { useFields } from "../../../api/fields.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { CodeEditor, type CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Field } from "../../../parts/field.tsx";
@@ -7,7 +8,7 @@ import { counted, countText } from "../../../parts/numbers.ts";
 import type { Check } from "../findings.tsx";
 import { marksOf } from "./content-step.tsx";
 import { textOrNull } from "./draft.ts";
-import { useFields, useMergeTags } from "./merge-tags.ts";
+import { useMergeTags } from "./merge-tags.ts";
 import { smsSizeOf } from "./sms-parts.ts";
 import type { OpenDraft } from "./use-draft.ts";
 
@@ -74,7 +75,7 @@ export function NumberField({
   readonly value: string | null;
   readonly onChange: (name: string) => void;
 }) {
-  const fields = useFields(listId);
+  const fields = useFields(listId ?? undefined);
   const options = fields.map(({ field_name, field_label }) => ({
     id: field_name,
     name: field_label,

@@ -3,6 +3,7 @@ import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { listsQuery } from "../../../api/lists.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
@@ -77,7 +78,7 @@ function ListChoice({
   readonly value: string | null;
   readonly onChange: (id: string) => void;
 }) {
-  const { data, error, refetch } = useLists();
+  const { data, error, refetch } = useQuery(listsQuery(usePlace()));
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <div className="h-15" />;
   return (
@@ -93,14 +94,6 @@ function ListChoice({
       }))}
     />
   );
-}
-
-export function useLists() {
-  const { api, workspace } = usePlace();
-  return useQuery({
-    queryKey: ["lists", workspace.id, "all"],
-    queryFn: ({ signal }) => api.listMailingLists({ signal }),
-  });
 }
 
 type Segment = Data<"listSegments">["segments"][number];
