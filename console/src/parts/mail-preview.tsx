@@ -57,7 +57,7 @@ export function MailPreview({ mail, isDark = false, title, width, anchor }: Prop
 
 /** A picture, style or font of another host. */
 const remote =
-  /<(?:img|source|video|td|table|body)\b[^>]*\s(?:src|srcset|background|poster)\s*=\s*["']?\s*https?:|<link\b[^>]*https?:|url\(\s*["']?https?:/i;
+  /<(?:img|source|video|td|table|body)\b[^<>]*\s(?:src|srcset|background|poster)\s*=\s*["']?\s*https?:|<link\b[^<>]*https?:|url\(\s*["']?https?:/i;
 
 /** Below the console's own origin, as its policy wants it, under whatever name the service is known. */
 function addressOf(url: string, withRemote: boolean, anchor: string | undefined): string {
