@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { FailedCampaign, WaitingCampaign } from "./campaign-loading.tsx";
 
 const CampaignEditor = lazy(async () => ({
   default: (await import("./editor/campaign-editor.tsx")).CampaignEditor,
@@ -11,14 +11,6 @@ const CampaignEditor = lazy(async () => ({
 const CampaignReport = lazy(async () => ({
   default: (await import("./report/campaign-report.tsx")).CampaignReport,
 }));
-
-function Waiting() {
-  return (
-    <div aria-busy className="h-full">
-      <h1 className="sr-only">Campaign</h1>
-    </div>
-  );
-}
 
 export function CampaignPage() {
   const { campaign: id = "" } = useParams({ strict: false }) as { readonly campaign?: string };
@@ -28,17 +20,11 @@ export function CampaignPage() {
     queryKey: ["campaign", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
   });
-  if (error && !data)
-    return (
-      <>
-        <h1 className="sr-only">Campaign</h1>
-        <Failure error={error} onRetry={() => void refetch()} />
-      </>
-    );
-  if (!data) return <Waiting />;
+  if (error && !data) return <FailedCampaign error={error} onRetry={() => void refetch()} />;
+  if (!data) return <WaitingCampaign />;
   const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");
   return (
-    <Suspense fallback={<Waiting />}>
+    <Suspense fallback={<WaitingCampaign />}>
       {isEditable ? (
         <CampaignEditor
           key={id}

@@ -9,6 +9,7 @@ import type { CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Empty } from "../../../parts/empty.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted } from "../../../parts/numbers.ts";
+import { FailedCampaign, WaitingCampaign } from "../campaign-loading.tsx";
 import { type Check, countsText, type Finding } from "../findings.tsx";
 import { useCheck } from "../use-check.ts";
 import { type ContentPart, ContentStep } from "./content-step.tsx";
@@ -38,8 +39,8 @@ export function CampaignEditor({ id, onChanged }: Props) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
-  if (!data) return <div aria-busy className="h-full" />;
+  if (error) return <FailedCampaign error={error} onRetry={() => void refetch()} />;
+  if (!data) return <WaitingCampaign />;
   return <OpenEditor campaign={data} onChanged={onChanged} />;
 }
 
