@@ -15,6 +15,7 @@ import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { signInWaysQuery } from "./api/sign-in-ways.ts";
 import { Gates } from "./pages/sign-in/gates.tsx";
+import { browserZone, ZoneProvider } from "./parts/time.tsx";
 import { BrokenPage, NoPage, NoWorkspace } from "./shell/missing-pages.tsx";
 import { Shell } from "./shell/shell.tsx";
 
@@ -103,11 +104,13 @@ function WorkspaceFrame() {
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
-      {held === id ? (
-        <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
-      ) : (
-        <Shell />
-      )}
+      <ZoneProvider value={session.person.timezone ?? browserZone}>
+        {held === id ? (
+          <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
+        ) : (
+          <Shell />
+        )}
+      </ZoneProvider>
     </PlaceProvider>
   );
 }
@@ -223,7 +226,7 @@ const inside = [
 ];
 
 export function createPages(queries: QueryClient) {
-  return createRouter({
+  const pages = createRouter({
     routeTree: root.addChildren([start, ...outside, workspace.addChildren(inside)]),
     basepath: "/console",
     context: { queries },
@@ -232,4 +235,8 @@ export function createPages(queries: QueryClient) {
     defaultErrorComponent: BrokenPage,
     scrollRestoration: true,
   });
+  // The scripts of the first page load beside the session; the router would ask for them after it.
+  const [routes] = pages.getMatchedRoutes(pages.latestLocation.pathname);
+  for (const route of routes) void pages.loadRouteChunk(route);
+  return pages;
 }

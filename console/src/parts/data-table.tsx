@@ -5,7 +5,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useKeys } from "./keys.ts";
 import type { SelectionState } from "./selection.ts";
-import { Checkbox } from "./toggle.tsx";
+import { Checkbox, RowBox } from "./toggle.tsx";
 
 export interface Column<Row> {
   readonly id: string;
@@ -132,7 +132,7 @@ export function DataTable<Row>(props: Props<Row>) {
                       className="sticky left-0 z-[5] bg-inherit px-3"
                       onClick={(event) => event.stopPropagation()}
                     >
-                      <Checkbox
+                      <RowBox
                         label="Choose"
                         isSelected={selection.has(id)}
                         onChange={() => selection.toggle(id)}

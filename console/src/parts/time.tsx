@@ -1,6 +1,5 @@
 /** Times: near ones relative, all with the absolute time and its zone for reading, copying and screen readers. */
-import { useSyncExternalStore } from "react";
-import { useSession } from "../api/session.tsx";
+import { createContext, useContext, useSyncExternalStore } from "react";
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["second", 60],
@@ -8,6 +7,27 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["hour", 86_400],
 ];
 const SECONDS_OF: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3_600 };
+
+const relativeFormat = new Intl.RelativeTimeFormat("en", { style: "short", numeric: "auto" });
+const looks = {
+  precise: { dateStyle: "medium", timeStyle: "long" },
+  day: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
+  otherYear: { day: "numeric", month: "short", year: "numeric" },
+} as const;
+
+/** A format takes the browser longer to make than all else in a row of a table: each is made once for a zone. */
+class Formats {
+  readonly #made = new Map<string, Intl.DateTimeFormat>();
+
+  of(look: keyof typeof looks, timeZone: string): Intl.DateTimeFormat {
+    const key = `${look} ${timeZone}`;
+    const made = this.#made.get(key) ?? new Intl.DateTimeFormat("en-GB", { ...looks[look], timeZone });
+    this.#made.set(key, made);
+    return made;
+  }
+}
+
+const formats = new Formats();
 
 class Minutes {
   #now = Date.now();
@@ -35,19 +55,20 @@ class Minutes {
 
 const minutes = new Minutes();
 
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const ZoneContext = createContext(browserZone);
+/** The zone in which times are shown below it; elsewhere that of the browser. */
+export const ZoneProvider = ZoneContext.Provider;
+
 export function useZone(): string {
-  return useSession()?.person.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return useContext(ZoneContext);
 }
 
 export function Time({ at, isPrecise = false }: { readonly at: string; readonly isPrecise?: boolean }) {
   const zone = useZone();
   const now = useSyncExternalStore(minutes.subscribe, minutes.now);
   const time = new Date(at);
-  const precise = new Intl.DateTimeFormat("en-GB", {
-    dateStyle: "medium",
-    timeStyle: "long",
-    timeZone: zone,
-  }).format(time);
+  const precise = formats.of("precise", zone).format(time);
   return (
     <time dateTime={at} title={precise} className="whitespace-nowrap">
       {isPrecise ? precise : (relative(time, now) ?? dayOf(time, zone, now))}
@@ -61,16 +82,10 @@ function relative(time: Date, now: number): string | undefined {
   const step = steps.find(([, limit]) => Math.abs(seconds) < limit);
   if (step === undefined) return undefined;
   const [unit] = step;
-  const format = new Intl.RelativeTimeFormat("en", { style: "short", numeric: "auto" });
-  return format.format(Math.trunc(seconds / (SECONDS_OF[unit] ?? 1)), unit);
+  return relativeFormat.format(Math.trunc(seconds / (SECONDS_OF[unit] ?? 1)), unit);
 }
 
 function dayOf(time: Date, zone: string, now: number): string {
   const isThisYear = time.getFullYear() === new Date(now).getFullYear();
-  return new Intl.DateTimeFormat("en-GB", {
-    day: "numeric",
-    month: "short",
-    ...(isThisYear ? { hour: "2-digit", minute: "2-digit" } : { year: "numeric" }),
-    timeZone: zone,
-  }).format(time);
+  return formats.of(isThisYear ? "day" : "otherYear", zone).format(time);
 }
