@@ -3,13 +3,15 @@
  * pages of people, live changes, streams of one browser. The yardstick is the same browser opening /healthz, in between.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { createDatabase } from "#platform/database/pool.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { launchChromium } from "#test/support/launch-chromium.ts";
 import { signInPerson } from "#test/support/people.ts";
-import { type Program, startProgram } from "#test/support/program.ts";
+import { startProgram } from "#test/support/program.ts";
+import { mailPreview, segmentCount } from "./console-editing.ts";
+import { timed, Visit } from "./console-visit.ts";
 import { makePeopleData } from "./people-data.ts";
 import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
@@ -33,7 +35,7 @@ export async function benchConsole(setup: BenchSetup): Promise<Figure[]> {
     onError: () => {},
     deadlines,
   });
-  await makePeopleData(database, setup.workspaceId, PEOPLE);
+  const { everybody } = await makePeopleData(database, setup.workspaceId, PEOPLE);
   await using service = await startProgram({ ...setup.environment, MAIL_MODE: "capture" });
   const browser = await launchChromium();
   try {
@@ -44,6 +46,8 @@ export async function benchConsole(setup: BenchSetup): Promise<Figure[]> {
       ...(await firstLoads(visit)),
       await warmChanges(visit),
       ...(await peoplePages(visit)),
+      await segmentCount(visit, everybody),
+      await mailPreview(visit, everybody),
       ...(await liveChanges(visit)),
     ];
   } finally {
@@ -52,52 +56,7 @@ export async function benchConsole(setup: BenchSetup): Promise<Figure[]> {
   }
 }
 
-/** A person's visits to the console. */
-class Visit {
-  readonly service: Program;
-  readonly setup: BenchSetup;
-  /** Address of the workspace. */
-  readonly home: string;
-  readonly #browser: Browser;
-  readonly #url: string;
-  readonly #token: string;
-
-  constructor(browser: Browser, service: Program, setup: BenchSetup, token: string) {
-    this.service = service;
-    this.setup = setup;
-    this.home = `/console/${setup.workspaceId}`;
-    this.#browser = browser;
-    this.#url = service.url.replace("127.0.0.1", "localhost");
-    this.#token = token;
-  }
-
-  /** A browser that has never been here. */
-  async arrive(): Promise<BrowserContext> {
-    const context = await this.#browser.newContext({
-      baseURL: this.#url,
-      viewport: { width: 1280, height: 800 },
-    });
-    await context.addCookies([
-      { name: "posthaste", value: this.#token, url: this.#url, httpOnly: true, sameSite: "Lax" },
-    ]);
-    return context;
-  }
-
-  async open(path: string): Promise<Page> {
-    const page = await (await this.arrive()).newPage();
-    await page.goto(`${this.home}${path}`);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    return page;
-  }
-}
-
-async function timed(act: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await act();
-  return performance.now() - from;
-}
-
-/** From the address to the first page that can be used: its figures are there, and a click opens another page. */
+/** From the address to the first page that can be used: its heading is there, and a click opens the search. */
 async function firstLoads(visit: Visit): Promise<Figure[]> {
   const plain: number[] = [];
   const measured = async (slowDown: number, most: number): Promise<Figure> => {
@@ -116,15 +75,18 @@ async function firstLoads(visit: Visit): Promise<Figure[]> {
         await timed(async () => {
           await page.goto(visit.home, { waitUntil: "commit" });
           await page.getByRole("heading", { level: 1 }).waitFor();
-          await page.getByRole("link", { name: "Messages", exact: true }).click();
-          await page.getByRole("heading", { name: "Messages" }).waitFor();
+          await page
+            .getByRole("button", { name: /^Search/ })
+            .first()
+            .click();
+          await page.getByRole("dialog", { name: "Search everything" }).waitFor();
         }),
       );
       paints.push((await page.evaluate<number>("globalThis.__paint")) ?? 0);
       await context.close();
     }
     return {
-      what: `first load of Home, until a click has opened the next page${slowDown > 1 ? `, processor slowed down ${slowDown} times` : ""}`,
+      what: `first load of Home, until a click has opened the search${slowDown > 1 ? `, processor slowed down ${slowDown} times` : ""}`,
       measured: `${grouped(median(taken))} ms (largest paint ${grouped(median(paints))} ms)`,
       yardstick: `${grouped(median(plain))} ms`,
       ratio: median(taken) / median(plain),
@@ -138,7 +100,13 @@ async function firstLoads(visit: Visit): Promise<Figure[]> {
 /** From a click in the side bar to the heading of the page, after every page was open once. */
 async function warmChanges(visit: Visit): Promise<Figure> {
   const page = await visit.open("");
-  const links = await page.getByRole("navigation", { name: "Pages" }).first().getByRole("link").all();
+  const [home, ...others] = await page
+    .getByRole("navigation", { name: "Main" })
+    .first()
+    .getByRole("link")
+    .all();
+  if (home === undefined) throw new Error("the side bar has no pages");
+  const links = [...others, home];
   const taken: number[] = [];
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const link of links) {
