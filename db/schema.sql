@@ -408,6 +408,7 @@ create table campaign_recipients (
 );
 CREATE UNIQUE INDEX campaign_recipients_by_message ON campaign_recipients USING btree (workspace_id, message_id);
 CREATE INDEX campaign_recipients_by_subscriber ON campaign_recipients USING btree (workspace_id, subscriber_id);
+CREATE INDEX campaign_recipients_unsubscribed ON campaign_recipients USING btree (workspace_id, campaign_id, subscriber_id) WHERE (unsubscribed_at IS NOT NULL);
 
 create table campaigns (
   workspace_id uuid not null,

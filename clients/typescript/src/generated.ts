@@ -3286,7 +3286,7 @@ export interface paths {
         put?: never;
         /**
          * Save the recipients of a campaign who did something as a segment of a list
-         * @description The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
+         * @description The segment has rules on what people did with the campaign, so it follows later opens and clicks. It has active members only, except with `unsubscribed`: true, which selects members of any status. `list_id` is needed when the campaign was not sent to one list.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -7319,7 +7319,7 @@ export interface components {
              */
             value: string;
         };
-        /** @description The person was sent the campaign, opened it or clicked in it, or did not. */
+        /** @description The person was sent the campaign, opened it, clicked in it or unsubscribed through it, or did not. */
         SegmentCampaignRule: {
             /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
@@ -7327,7 +7327,7 @@ export interface components {
              * @description How the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            operator: "was_sent" | "was_not_sent" | "opened" | "did_not_open" | "clicked" | "did_not_click";
+            operator: "was_sent" | "was_not_sent" | "opened" | "did_not_open" | "clicked" | "did_not_click" | "unsubscribed" | "did_not_unsubscribe";
             /**
              * Format: uuid
              * @description Id of the campaign.
@@ -9308,6 +9308,8 @@ export interface components {
             clicked?: boolean | null;
             /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
             link?: number | null;
+            /** @description Only recipients who unsubscribed through the mail; false: the others. */
+            unsubscribed?: boolean | null;
             /** @description Only recipients at this domain, in any case and either script. */
             domain?: string | null;
             /**
@@ -9325,7 +9327,7 @@ export interface components {
             description?: string;
             /**
              * Format: uuid
-             * @description The mailing list that the segment belongs to, whose active members it selects from; the list that the campaign was sent to when omitted.
+             * @description The mailing list that the segment belongs to, whose members it selects from; the list that the campaign was sent to when omitted.
              */
             list_id?: string | null;
             /** @description Only recipients who opened the mail or clicked in it; false: those who did neither. */
@@ -9334,6 +9336,8 @@ export interface components {
             clicked?: boolean | null;
             /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
             link?: number | null;
+            /** @description Only recipients who unsubscribed through the mail; false: the others. */
+            unsubscribed?: boolean | null;
             /** @description Only recipients at this domain, in any case and either script. */
             domain?: string | null;
         };
@@ -22010,6 +22014,8 @@ export interface operations {
                 link?: number;
                 /** @description Only messages that a program opened or clicked in; false: the others. Searched in 10,000 recipients a call: next_cursor continues the search. */
                 machine?: boolean;
+                /** @description Only messages through which the recipient unsubscribed; false: the others. Searched in 10,000 recipients a call: next_cursor continues the search. With true, only those who unsubscribed are read. */
+                unsubscribed?: boolean;
                 /** @description The recipient's domain, in any case and either script. Searched in 10,000 recipients a call: next_cursor continues the search. */
                 domain?: string;
                 /** @description Page to return, from 1. */

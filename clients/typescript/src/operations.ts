@@ -1730,7 +1730,7 @@ export interface Operations {
   exportCampaignRecipients(input: { id: string; body?: Body<"exportCampaignRecipients"> } & CallOptions): Call<Data<"exportCampaignRecipients">>;
   /**
    * Save the recipients of a campaign who did something as a segment of a list.
-   * The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
+   * The segment has rules on what people did with the campaign, so it follows later opens and clicks. It has active members only, except with `unsubscribed`: true, which selects members of any status. `list_id` is needed when the campaign was not sent to one list.
    *
    * It may take longer than a few seconds if there is much data.
    *
