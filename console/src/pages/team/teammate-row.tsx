@@ -43,7 +43,7 @@ export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"
         <p className="truncate font-medium">
           {name} {isMe && <span className="font-normal text-muted">(you)</span>}
         </p>
-        <p className="truncate text-muted">
+        <p className="text-muted [overflow-wrap:anywhere]">
           {email} · joined <Time at={joined_at} />
           {!isMe && last_seen_at && (
             <>
