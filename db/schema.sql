@@ -53,6 +53,7 @@ create table audit_events (
   ip text,
   agent text,
   request_id text,
+  reason text,
   PRIMARY KEY (workspace_id, id),
   CHECK ((actor_kind = ANY (ARRAY['key'::text, 'person'::text, 'system'::text, 'visitor'::text]))),
   CHECK ((result = ANY (ARRAY['done'::text, 'refused'::text])))
@@ -408,6 +409,7 @@ create table campaign_recipients (
 );
 CREATE UNIQUE INDEX campaign_recipients_by_message ON campaign_recipients USING btree (workspace_id, message_id);
 CREATE INDEX campaign_recipients_by_subscriber ON campaign_recipients USING btree (workspace_id, subscriber_id);
+CREATE INDEX campaign_recipients_unsubscribed ON campaign_recipients USING btree (workspace_id, campaign_id, subscriber_id) WHERE (unsubscribed_at IS NOT NULL);
 
 create table campaigns (
   workspace_id uuid not null,
@@ -1907,6 +1909,7 @@ create table workspace_members (
   built_in_role text,
   role_id uuid,
   created_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone,
   PRIMARY KEY (workspace_id, user_id),
   FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

@@ -32,8 +32,9 @@ import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
 import type { OnSubscriberEvent, OnSubscriberEvents } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
 import type { CausesOf } from "./suppression-lists/explain-suppressions.ts";
+import { suppressionLists } from "./suppression-lists/permission.ts";
 import { expireHardBounces } from "./suppression-lists/remove-in-steps.ts";
-import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
+import { listSuppressionOfSegments } from "./suppression-lists/store.ts";
 
 /** How often the counts of active segments are checked for their age. */
 const COUNT_SECONDS = 300;
@@ -70,8 +71,12 @@ export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): E
   ];
 }
 
-const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
-  (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
+const usedBySuppression: SegmentUse = {
+  kind: "suppression_list",
+  noun: suppressionLists,
+  called: () => "A suppression list",
+  list: listSuppressionOfSegments,
+};
 
 /** The nouns that this wing's jobs belong to, by job type. */
 export const audienceJobs = {

@@ -95,7 +95,7 @@ export function createApi(
   const authenticator = new Authenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     findSession: (tokenHash, now) => findSession(database, tokenHash, now),
-    findMembership: (userId, workspaceId) => findMembership(database, userId, workspaceId),
+    findMembership: (userId, workspaceId) => findMembership(database, userId, workspaceId, clock.now()),
     clock,
     onUse: (caller) => lastUsed.note(caller),
   });

@@ -38,9 +38,9 @@ import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
   campaignWithList,
   campaignWithRoute,
-  campaignWithSegment,
   campaignWithSender,
   campaignWithTrackingDomain,
+  segmentUsedByCampaigns,
   updateListName,
   updateSegmentNames,
 } from "./campaigns/in-use-store.ts";
@@ -226,7 +226,7 @@ export function renderSentMail(deps: Parameters<typeof createWebView>[0]): Rende
 /** The campaigns and autoresponders that use an object of the audience wing. */
 export const usesOfAudience = {
   fieldUses,
-  segmentUses: [campaignWithSegment],
+  segmentUses: [segmentUsedByCampaigns],
   keepSegmentName: ((tx, workspaceId, segmentId) =>
     updateSegmentNames(tx, workspaceId, { segmentId })) satisfies KeepSegmentName,
   campaigns: {

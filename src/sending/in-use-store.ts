@@ -1,73 +1,95 @@
 /** Which campaigns and autoresponders use a custom field or a list, so that it cannot be deleted meanwhile. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { FieldUse } from "#audience/segments/refuse-used-field-changes.ts";
-import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/segments-using-field-store.ts";
+import {
+  type FieldInRules,
+  fieldsSql,
+  hasRulesOn,
+  isOnItsList,
+  namedFields,
+} from "#audience/segments/segments-using-field-store.ts";
+import { listFirstUsers } from "#audience/uses/first-users-store.ts";
+import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
+import { campaigns } from "#sending/campaigns/campaign.ts";
+
+type ListUsers = (
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  fields: readonly FieldInRules[],
+) => Promise<UserRow[]>;
+
+/**
+ * @param users a relation `g` with id, name, mailing_list_id and prevents_deletion
+ * @param condition whether `g` uses the field `f`
+ */
+const usersOfFields = (users: (workspaceId: WorkspaceId) => Sql, condition: Sql): ListUsers => {
+  return (db, workspaceId, fields) =>
+    listFirstUsers(
+      db,
+      sql`
+      select f.id as used_id, g.id, g.name, null::uuid as mailing_list_id, g.prevents_deletion
+      from ${users(workspaceId)} g join ${fieldsSql(fields)} on ${condition}`,
+    );
+};
 
 /** Campaigns that are not complete and have conditions on the field. */
-async function listCampaignsWithField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  field: FieldInRules,
-): Promise<string[]> {
-  const rows = await db.rows<{ name: string }>(sql`
-    select name from (
-      select workspace_id, coalesce(audience_list_id, mailing_list_id) as mailing_list_id, name,
-        segment_conditions as conditions
-      from campaigns
-      where workspace_id = ${workspaceId} and recipient_type = 'custom'
-        and status in ('draft', 'scheduled', 'sending', 'paused')
-    ) g
-    where ${hasRulesOn(field)} order by name`);
-  return rows.map(({ name }) => name);
-}
+const listCampaignsWithFields = usersOfFields(
+  (workspaceId) => sql`(
+    select workspace_id, id, name, coalesce(audience_list_id, mailing_list_id) as mailing_list_id,
+      ${namedFields(sql`segment_conditions`)} as named, true as prevents_deletion
+    from campaigns
+    where workspace_id = ${workspaceId} and recipient_type = 'custom'
+      and status in ('draft', 'scheduled', 'sending', 'paused') offset 0)`,
+  hasRulesOn,
+);
 
-/** SMS campaigns that are scheduled, sending or paused and read telephone numbers from the field. */
-async function listSmsToField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  field: FieldInRules,
-): Promise<string[]> {
-  const rows = await db.rows<{ name: string }>(sql`
-    select name from (
-      select c.workspace_id, c.name, coalesce(c.audience_list_id, s.mailing_list_id, c.mailing_list_id) as mailing_list_id
-      from campaigns c
-      left join segments s on c.recipient_type = 'segment' and s.workspace_id = c.workspace_id and s.id = c.segment_id
-      where c.workspace_id = ${workspaceId} and c.message_type = 'sms' and c.phone_field_name = ${field.field_name}
-        and c.status in ('scheduled', 'sending', 'paused')
-    ) g
-    where ${isOnListOf(field)} order by name`);
-  return rows.map(({ name }) => name);
-}
+/** SMS campaigns that read telephone numbers from the field. Drafts do not keep it. */
+const listSmsToFields = usersOfFields(
+  (workspaceId) => sql`(
+    select c.workspace_id, c.id, c.name, c.phone_field_name, c.status <> 'draft' as prevents_deletion,
+      coalesce(c.audience_list_id, s.mailing_list_id, c.mailing_list_id) as mailing_list_id
+    from campaigns c
+    left join segments s on c.recipient_type = 'segment' and s.workspace_id = c.workspace_id and s.id = c.segment_id
+    where c.workspace_id = ${workspaceId} and c.message_type = 'sms'
+      and c.status in ('draft', 'scheduled', 'sending', 'paused'))`,
+  sql`g.phone_field_name = f.field_name and ${isOnItsList}`,
+);
 
-/** Active autoresponders with a date trigger on the field. */
-async function listAutorespondersWithField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  field: FieldInRules,
-): Promise<string[]> {
-  const rows = await db.rows<{ name: string }>(sql`
-    select name from autoresponders g
-    where workspace_id = ${workspaceId} and status = 'active' and date_field = ${field.field_name}
-      and ${isOnListOf(field)}
-    order by name`);
-  return rows.map(({ name }) => name);
-}
+/** Autoresponders with a date trigger on the field. Inactive ones do not keep it. */
+const listAutorespondersWithFields = usersOfFields(
+  (workspaceId) => sql`(
+    select workspace_id, id, name, mailing_list_id, date_field, status = 'active' as prevents_deletion
+    from autoresponders where workspace_id = ${workspaceId})`,
+  sql`g.date_field = f.field_name and ${isOnItsList}`,
+);
 
 export const fieldUses: readonly FieldUse[] = [
   {
+    kind: "campaign",
+    noun: campaigns,
     what: "Campaigns",
     remedy: "change or cancel them",
     needsType: false,
-    listNames: listCampaignsWithField,
+    list: listCampaignsWithFields,
   },
-  { what: "SMS campaigns", remedy: "cancel them", needsType: false, listNames: listSmsToField },
   {
+    kind: "campaign",
+    noun: campaigns,
+    what: "SMS campaigns",
+    remedy: "cancel them",
+    needsType: false,
+    list: listSmsToFields,
+  },
+  {
+    kind: "autoresponder",
+    noun: autoresponders,
     what: "Active autoresponders",
     remedy: "deactivate them",
     needsType: true,
-    listNames: listAutorespondersWithField,
+    list: listAutorespondersWithFields,
   },
 ];
 

@@ -130,7 +130,7 @@ export async function insertSegmentPeople(
   return { lists, campaigns, people: await readPeople(db, workspaceId) };
 }
 
-/** Two campaigns with some of the people as recipients, of whom some opened, clicked, and clicked a link. */
+/** Two campaigns with some of the people as recipients, of whom some opened, clicked, clicked a link and unsubscribed. */
 async function scatterReceipts(db: Database, workspaceId: WorkspaceId, now: Date): Promise<string[]> {
   const ids = [newId(), newId()];
   for (const [at, id] of ids.entries()) {
@@ -139,9 +139,10 @@ async function scatterReceipts(db: Database, workspaceId: WorkspaceId, now: Date
         use_custom_headers, status, created_at, updated_at)
       values (${workspaceId}, ${id}, 'Spring', 'Hello', 'a@b.test', 'email', 'mailing_list', false, 'sent', ${now}, ${now})`);
     await db.run(sql`
-      insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id, first_opened_at, first_clicked_at)
+      insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id, first_opened_at, first_clicked_at,
+        unsubscribed_at)
       select workspace_id, ${id}, id, gen_random_uuid(), case when number % 3 > 0 then ${now}::timestamptz end,
-        case when number % 3 = 2 then ${now}::timestamptz end
+        case when number % 3 = 2 then ${now}::timestamptz end, case when number % 5 = 1 then ${now}::timestamptz end
       from (select *, row_number() over (order by email) + ${at} as number from subscribers
         where workspace_id = ${workspaceId}) numbered
       where number % 2 = ${at}`);
@@ -216,7 +217,7 @@ export async function readPeople(
     Receipt & { campaign_id: string; subscriber_id: string; clicked: number[] }
   >(sql`
     select campaign_id, subscriber_id, first_opened_at is not null as "hasOpened",
-      first_clicked_at is not null as "hasClicked", array(
+      first_clicked_at is not null as "hasClicked", unsubscribed_at is not null as "hasUnsubscribed", array(
         select index from campaign_link_clicks c
         where c.campaign_id = r.campaign_id and c.message_id = r.message_id) as clicked
     from campaign_recipients r where workspace_id = ${workspaceId}`);

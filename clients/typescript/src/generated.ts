@@ -758,7 +758,7 @@ export interface paths {
         };
         /**
          * Teammates of the workspace, by name
-         * @description Each teammate has a role and the time of joining.
+         * @description Each teammate has a role, the time of joining, and when they were last seen in the workspace.
          *
          *     Needs the permission `team:read`.
          */
@@ -780,7 +780,7 @@ export interface paths {
         };
         /**
          * One teammate
-         * @description Role and time of joining of one member of the workspace.
+         * @description Role, time of joining and last visit of one member of the workspace.
          *
          *     Needs the permission `team:read`.
          */
@@ -2040,7 +2040,7 @@ export interface paths {
         };
         /**
          * One segment
-         * @description The segment with its conditions and a fresh count.
+         * @description The segment with its conditions, a fresh count and what uses it.
          *
          *     Needs the permission `segments:read`.
          */
@@ -2249,7 +2249,7 @@ export interface paths {
         post?: never;
         /**
          * Remove an entry from a list
-         * @description The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.
+         * @description The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists. A `reason` is kept in the audit log.
          *
          *     Needs the permission `suppression_lists:write`.
          */
@@ -3286,7 +3286,7 @@ export interface paths {
         put?: never;
         /**
          * Save the recipients of a campaign who did something as a segment of a list
-         * @description The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
+         * @description The segment has rules on what people did with the campaign, so it follows later opens and clicks. It has active members only, except with `unsubscribed`: true, which selects members of any status. `list_id` is needed when the campaign was not sent to one list.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -5648,6 +5648,11 @@ export interface components {
             joined_at: string;
             /** @description Whether an operator of the installation has disabled the account: the person cannot sign in. */
             is_disabled: boolean;
+            /**
+             * Format: date-time
+             * @description When they last worked in this workspace, to the hour, in UTC; null if they have not since it is recorded.
+             */
+            last_seen_at: string | null;
         };
         TeammateChanges: {
             /** @description The role: a built-in one (owner, admin, marketer, editor, developer, support, analyst, billing), or the id of a role of the workspace. */
@@ -6296,6 +6301,8 @@ export interface components {
             code: string | null;
             /** @description Changed fields; at most 40. */
             changes: components["schemas"]["AuditChange"][];
+            /** @description Why, in the caller's words; null if none was given, or the operation takes none. */
+            reason: string | null;
             /** @description Address of the client. */
             ip: string | null;
             /** @description User-Agent of the client. */
@@ -7119,6 +7126,111 @@ export interface components {
             /** @description Regular expression (RE2) to be found in the text. */
             pattern?: string;
         };
+        ObjectUser: {
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "campaign" | "autoresponder" | "segment" | "suppression_list" | "import";
+            /**
+             * Format: uuid
+             * @description Its id; of an import, the id of the job.
+             */
+            id: string;
+            /** @description Its name; of an import, the name of the file. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description Of a segment, the list that it is of; otherwise null.
+             */
+            mailing_list_id: string | null;
+            /** @description Whether a deletion is refused (409) while this uses it. */
+            prevents_deletion: boolean;
+        };
+        UsedBy: {
+            /** @description How many use it. What the caller may not read is counted, but not listed. */
+            total: number;
+            /** @description Whether one of them keeps it from being deleted. */
+            prevents_deletion: boolean;
+            /** @description The first 20, those that prevent a deletion first. */
+            users: components["schemas"]["ObjectUser"][];
+        };
+        CustomFieldInUse: {
+            /**
+             * Format: uuid
+             * @description Id of the custom field.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Null: a field of every list.
+             */
+            mailing_list_id: string | null;
+            /** @description Lower-case letters, digits, underscores; never changes. */
+            field_name: string;
+            /** @description What people see. */
+            field_label: string;
+            /**
+             * @description What values it takes.
+             * @enum {string}
+             */
+            field_type: "text" | "textarea" | "number" | "date" | "email" | "url" | "boolean" | "select" | "multiselect";
+            /** @description Choices of select and multiselect. */
+            field_options: (string | components["schemas"]["CustomFieldOption"])[] | null;
+            /** @description Example shown in an empty field of a form; null for none. */
+            placeholder: string | null;
+            /** @description Given to people who are added without one; null for none. */
+            default_value: unknown;
+            /** @description Explanation beside the field of a form; null for none. */
+            help_text: string | null;
+            /** @description Limits of its values; null for none. */
+            validation_rules: components["schemas"]["CustomFieldRules"] | null;
+            /** @description Whether a new person needs a value. */
+            is_required: boolean;
+            /** @description False: neither asked for nor checked. */
+            is_active: boolean;
+            /** @description Position among the fields of a form, ascending. */
+            display_order: number;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+            /** @description What uses it: rules of segments and of unfinished campaigns, the telephone numbers of unfinished SMS campaigns, dates of autoresponders, and imports under way. Merge tags are not searched. */
+            used_by: components["schemas"]["UsedBy"];
+        };
+        NewCustomField: {
+            /** @description Normalised: lower-case, blanks become underscores. */
+            field_name: string;
+            /** @description What people see. */
+            field_label: string;
+            /**
+             * @description What values it takes; a new type converts the stored values.
+             * @enum {string}
+             */
+            field_type: "text" | "textarea" | "number" | "date" | "email" | "url" | "boolean" | "select" | "multiselect";
+            /** @description Array of choices (texts, or { label, value }), also as JSON text. Required for select, multiselect. */
+            field_options?: unknown;
+            /** @description Example shown in an empty field of a form; null for none. */
+            placeholder?: string | null;
+            /** @description A value of the field's type; null for none. */
+            default_value?: unknown;
+            /** @description Explanation beside the field of a form; null for none. */
+            help_text?: string | null;
+            /** @description { min, max } of a number, { min_length, max_length, pattern } of a text; also as JSON text. */
+            validation_rules?: unknown;
+            /** @description Whether a new person needs a value. */
+            is_required?: boolean;
+            /** @description Whether it is asked for and checked. */
+            is_active?: boolean;
+            /** @description Last plus one when omitted. */
+            display_order?: number;
+        };
         CustomField: {
             /**
              * Format: uuid
@@ -7165,33 +7277,6 @@ export interface components {
              * @description Time of the last change in UTC, ISO 8601.
              */
             updated_at: string;
-        };
-        NewCustomField: {
-            /** @description Normalised: lower-case, blanks become underscores. */
-            field_name: string;
-            /** @description What people see. */
-            field_label: string;
-            /**
-             * @description What values it takes; a new type converts the stored values.
-             * @enum {string}
-             */
-            field_type: "text" | "textarea" | "number" | "date" | "email" | "url" | "boolean" | "select" | "multiselect";
-            /** @description Array of choices (texts, or { label, value }), also as JSON text. Required for select, multiselect. */
-            field_options?: unknown;
-            /** @description Example shown in an empty field of a form; null for none. */
-            placeholder?: string | null;
-            /** @description A value of the field's type; null for none. */
-            default_value?: unknown;
-            /** @description Explanation beside the field of a form; null for none. */
-            help_text?: string | null;
-            /** @description { min, max } of a number, { min_length, max_length, pattern } of a text; also as JSON text. */
-            validation_rules?: unknown;
-            /** @description Whether a new person needs a value. */
-            is_required?: boolean;
-            /** @description Whether it is asked for and checked. */
-            is_active?: boolean;
-            /** @description Last plus one when omitted. */
-            display_order?: number;
         };
         CustomFieldChanges: {
             /** @description Must stay what it is. */
@@ -7319,7 +7404,7 @@ export interface components {
              */
             value: string;
         };
-        /** @description The person was sent the campaign, opened it or clicked in it, or did not. */
+        /** @description The person was sent the campaign, opened it, clicked in it or unsubscribed through it, or did not. */
         SegmentCampaignRule: {
             /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
@@ -7327,7 +7412,7 @@ export interface components {
              * @description How the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
-            operator: "was_sent" | "was_not_sent" | "opened" | "did_not_open" | "clicked" | "did_not_click";
+            operator: "was_sent" | "was_not_sent" | "opened" | "did_not_open" | "clicked" | "did_not_click" | "unsubscribed" | "did_not_unsubscribe";
             /**
              * Format: uuid
              * @description Id of the campaign.
@@ -7376,7 +7461,7 @@ export interface components {
             /** @description Conditions and groups of the same form, nested 5 deep at most, with 100 conditions in all. */
             rules: (components["schemas"]["SegmentRule"] | components["schemas"]["SegmentConditions"])[];
         };
-        Segment: {
+        SegmentInUse: {
             /**
              * Format: uuid
              * @description Id of the segment.
@@ -7414,11 +7499,13 @@ export interface components {
              * @description Time of the last change in UTC, ISO 8601.
              */
             updated_at: string;
+            /** @description Unfinished campaigns, segments and suppression lists that use it. */
+            used_by: components["schemas"]["UsedBy"];
         };
         /** @description A page of a list. */
-        SegmentPage: {
+        SegmentInUsePage: {
             /** @description The rows of the page. */
-            segments: components["schemas"]["Segment"][];
+            segments: components["schemas"]["SegmentInUse"][];
             pagination: components["schemas"]["Pagination"];
         };
         /** @description What the operator takes as the `value` of a rule. */
@@ -7498,6 +7585,45 @@ export interface components {
             conditions: components["schemas"]["SegmentConditions"];
             /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
+        };
+        Segment: {
+            /**
+             * Format: uuid
+             * @description Id of the segment.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The list whose people it selects.
+             */
+            mailing_list_id: string;
+            /** @description Name of that list. */
+            mailing_list_name: string;
+            /** @description Name for display, unique or not; it is trimmed. */
+            name: string;
+            /** @description What it is for, for people; empty if there is nothing to say. */
+            description: string;
+            /** @description The rules that the people in the segment meet. */
+            conditions: components["schemas"]["SegmentConditions"];
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
+            is_active: boolean;
+            /** @description At the last count; null when counting took too long. */
+            subscriber_count: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the last count in UTC; null if it was never counted.
+             */
+            counted_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
         };
         SegmentPreviewInput: {
             /** @description The conditions that the counted people meet. */
@@ -9308,6 +9434,8 @@ export interface components {
             clicked?: boolean | null;
             /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
             link?: number | null;
+            /** @description Only recipients who unsubscribed through the mail; false: the others. */
+            unsubscribed?: boolean | null;
             /** @description Only recipients at this domain, in any case and either script. */
             domain?: string | null;
             /**
@@ -9325,7 +9453,7 @@ export interface components {
             description?: string;
             /**
              * Format: uuid
-             * @description The mailing list that the segment belongs to, whose active members it selects from; the list that the campaign was sent to when omitted.
+             * @description The mailing list that the segment belongs to, whose members it selects from; the list that the campaign was sent to when omitted.
              */
             list_id?: string | null;
             /** @description Only recipients who opened the mail or clicked in it; false: those who did neither. */
@@ -9334,6 +9462,8 @@ export interface components {
             clicked?: boolean | null;
             /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
             link?: number | null;
+            /** @description Only recipients who unsubscribed through the mail; false: the others. */
+            unsubscribed?: boolean | null;
             /** @description Only recipients at this domain, in any case and either script. */
             domain?: string | null;
         };
@@ -17798,7 +17928,7 @@ export interface operations {
                          */
                         success: true;
                         /** @description The list's own custom fields in display order. */
-                        data: components["schemas"]["CustomField"][];
+                        data: components["schemas"]["CustomFieldInUse"][];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -18023,7 +18153,7 @@ export interface operations {
                          */
                         success: true;
                         /** @description The custom fields of every list, in display order. */
-                        data: components["schemas"]["CustomField"][];
+                        data: components["schemas"]["CustomFieldInUse"][];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -18239,7 +18369,7 @@ export interface operations {
                          */
                         success: true;
                         /** @description Segments of all lists, newest first. */
-                        data: components["schemas"]["SegmentPage"];
+                        data: components["schemas"]["SegmentInUsePage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -18343,7 +18473,7 @@ export interface operations {
                          */
                         success: true;
                         /** @description The segments of a list, newest first. */
-                        data: components["schemas"]["SegmentPage"];
+                        data: components["schemas"]["SegmentInUsePage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -18515,7 +18645,7 @@ export interface operations {
                          */
                         success: true;
                         /** @description One segment. */
-                        data: components["schemas"]["Segment"];
+                        data: components["schemas"]["SegmentInUse"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -19210,7 +19340,10 @@ export interface operations {
     };
     deleteSuppressionEntry: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Why, such as `Asked by phone to get mail again`. The audit log shows it. */
+                reason?: string;
+            };
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
                 "X-Workspace"?: components["parameters"]["Workspace"];
@@ -22010,6 +22143,8 @@ export interface operations {
                 link?: number;
                 /** @description Only messages that a program opened or clicked in; false: the others. Searched in 10,000 recipients a call: next_cursor continues the search. */
                 machine?: boolean;
+                /** @description Only messages through which the recipient unsubscribed; false: the others. Searched in 10,000 recipients a call: next_cursor continues the search. With true, only those who unsubscribed are read. */
+                unsubscribed?: boolean;
                 /** @description The recipient's domain, in any case and either script. Searched in 10,000 recipients a call: next_cursor continues the search. */
                 domain?: string;
                 /** @description Page to return, from 1. */

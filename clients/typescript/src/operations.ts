@@ -359,7 +359,7 @@ export interface Operations {
   deleteApiKey(input: { id: string } & CallOptions): Call<Data<"deleteApiKey">>;
   /**
    * Teammates of the workspace, by name.
-   * Each teammate has a role and the time of joining.
+   * Each teammate has a role, the time of joining, and when they were last seen in the workspace.
    *
    * Needs the permission `team:read`.
    *
@@ -368,7 +368,7 @@ export interface Operations {
   listTeammates(input?: CallOptions): Call<Data<"listTeammates">>;
   /**
    * One teammate.
-   * Role and time of joining of one member of the workspace.
+   * Role, time of joining and last visit of one member of the workspace.
    *
    * Needs the permission `team:read`.
    *
@@ -1044,7 +1044,7 @@ export interface Operations {
   previewSegment(input: { id: string; body: Body<"previewSegment"> } & CallOptions): Call<Data<"previewSegment">>;
   /**
    * One segment.
-   * The segment with its conditions and a fresh count.
+   * The segment with its conditions, a fresh count and what uses it.
    *
    * Needs the permission `segments:read`.
    *
@@ -1177,13 +1177,13 @@ export interface Operations {
   importSuppressionEntries(input: { id: string; body: Body<"importSuppressionEntries"> } & CallOptions): Call<Data<"importSuppressionEntries">>;
   /**
    * Remove an entry from a list.
-   * The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.
+   * The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists. A `reason` is kept in the audit log.
    *
    * Needs the permission `suppression_lists:write`.
    *
    * `DELETE /suppression-lists/{id}/entries/{entry_id}`
    */
-  deleteSuppressionEntry(input: { id: string; entry_id: string } & CallOptions): Call<Data<"deleteSuppressionEntry">>;
+  deleteSuppressionEntry(input: { id: string; entry_id: string; query?: Query<"deleteSuppressionEntry"> } & CallOptions): Call<Data<"deleteSuppressionEntry">>;
   /**
    * Say of addresses whether they may be mailed, and what keeps mail away from them.
    * For up to 100 addresses it answers every entry that blocks them with its cause, and their state on each mailing list. It changes nothing.
@@ -1730,7 +1730,7 @@ export interface Operations {
   exportCampaignRecipients(input: { id: string; body?: Body<"exportCampaignRecipients"> } & CallOptions): Call<Data<"exportCampaignRecipients">>;
   /**
    * Save the recipients of a campaign who did something as a segment of a list.
-   * The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
+   * The segment has rules on what people did with the campaign, so it follows later opens and clicks. It has active members only, except with `unsubscribed`: true, which selects members of any status. `list_id` is needed when the campaign was not sent to one list.
    *
    * It may take longer than a few seconds if there is much data.
    *

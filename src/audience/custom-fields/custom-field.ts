@@ -1,5 +1,6 @@
 /** Shapes of a custom field: as the API returns it, and as callers create and change it. */
 import { type Static, Type } from "typebox";
+import { UsedBy } from "#audience/uses/used-by.ts";
 import { CreatedAt, described, Id, nullable, UpdatedAt } from "#platform/shapes.ts";
 import { fieldTypes } from "./field-types.ts";
 
@@ -58,6 +59,17 @@ export const CustomField = Type.Object(
   { $id: "CustomField" },
 );
 export type CustomField = Static<typeof CustomField>;
+
+export const CustomFieldInUse = Type.Object(
+  {
+    ...CustomField.properties,
+    used_by: described(
+      UsedBy,
+      "What uses it: rules of segments and of unfinished campaigns, the telephone numbers of unfinished SMS campaigns, dates of autoresponders, and imports under way. Merge tags are not searched.",
+    ),
+  },
+  { $id: "CustomFieldInUse" },
+);
 
 const text = (maxLength: number, description: string) => nullable(Type.String({ maxLength, description }));
 

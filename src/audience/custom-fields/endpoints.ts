@@ -5,12 +5,14 @@ import { lockMailingList, requireMailingList } from "#audience/mailing-lists/sto
 import { findDefinition } from "#audience/segments/conditions/load-references-store.ts";
 import {
   type FieldUse,
+  fieldInRules,
   requireFieldUnused,
   requireMeaningKept,
   usedBySegments,
 } from "#audience/segments/refuse-used-field-changes.ts";
 import { lockReferences } from "#audience/segments/store.ts";
 import { convertValues } from "#audience/subscribers/convert-field-values.ts";
+import { findUsers } from "#audience/uses/used-by.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
@@ -19,7 +21,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { CustomField, CustomFieldChanges, NewCustomField } from "./custom-field.ts";
+import { CustomField, CustomFieldChanges, CustomFieldInUse, NewCustomField } from "./custom-field.ts";
 import { normalizeFieldName, readFieldName } from "./field-name.ts";
 import { type FieldSettings, readDefinition } from "./read-definition.ts";
 import {
@@ -64,11 +66,11 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Only the fields that belong to this list; `GET /custom-fields/global` has those of every list. A list's own field takes precedence over a global one of the same name.",
       needs: need(customFields, "read"),
-      answer: Type.Array(CustomField),
+      answer: Type.Array(CustomFieldInUse),
       message: "Custom fields",
       async handle({ caller, params }) {
         await requireMailingList(db, caller.workspaceId, params.id);
-        return listFields(db, caller.workspaceId, params.id);
+        return listWithUses(deps, caller, params.id);
       },
     }),
     endpoint({
@@ -121,9 +123,9 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The custom fields of every list, in display order",
       description: "The fields that people have on every list of the workspace.",
       needs: need(customFields, "read"),
-      answer: Type.Array(CustomField),
+      answer: Type.Array(CustomFieldInUse),
       message: "Global custom fields",
-      handle: ({ caller }) => listFields(db, caller.workspaceId, null),
+      handle: ({ caller }) => listWithUses(deps, caller, null),
     }),
     endpoint({
       id: "createGlobalCustomField",
@@ -169,6 +171,14 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       handle: ({ caller, params }) => deleteField(deps, caller.workspaceId, null, params.field_id),
     }),
   ];
+}
+
+async function listWithUses({ db, uses }: Dependencies, caller: Caller, scope: FieldScope) {
+  const { workspaceId, permissions } = caller;
+  const fields = await listFields(db, workspaceId, scope);
+  const named = fields.map(fieldInRules);
+  const used = await findUsers(db, workspaceId, permissions, named, [usedBySegments, ...uses]);
+  return fields.map((field) => ({ ...field, used_by: used(field.id) }));
 }
 
 async function createField(

@@ -1,25 +1,20 @@
 /** Imports in progress, which keep lists and custom fields from being deleted or changed. */
 import sql, { type Sql } from "sql-template-tag";
 import { type FieldUse, refuseWhileUsed } from "#audience/segments/refuse-used-field-changes.ts";
-import { isOnListOf } from "#audience/segments/segments-using-field-store.ts";
+import { fieldsSql, isOnItsList } from "#audience/segments/segments-using-field-store.ts";
+import { subscribers } from "#audience/subscribers/permission.ts";
+import { listFirstUsers } from "#audience/uses/first-users-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
-/**
- * Names of files that are being imported or wait for it.
- * @param condition on `g`, which has the mailing_list_id of the import
- */
-async function listFiles(tx: Queryable, workspaceId: WorkspaceId, condition: Sql): Promise<string[]> {
+/** Imports in progress, and those that wait, as a relation `g`. */
+function openImports(workspaceId: WorkspaceId): Sql {
   const input = (name: keyof ImportInput) => sql`input ->> ${name}::text`;
-  const rows = await tx.rows<{ file_name: string }>(sql`
-    select file_name from (
-      select workspace_id, (${input("mailing_list_id")})::uuid as mailing_list_id, ${input("file_name")} as file_name
-      from jobs
-      where workspace_id = ${workspaceId} and type = ${IMPORT_JOB} and status in ('pending', 'processing')
-    ) g
-    where ${condition} order by file_name`);
-  return rows.map(({ file_name }) => file_name);
+  return sql`(
+    select workspace_id, id, (${input("mailing_list_id")})::uuid as mailing_list_id, ${input("file_name")} as file_name
+    from jobs
+    where workspace_id = ${workspaceId} and type = ${IMPORT_JOB} and status in ('pending', 'processing')) g`;
 }
 
 /**
@@ -31,7 +26,15 @@ export const usedByImports: FieldUse = {
   what: "Imports under way",
   remedy: "wait for them or cancel them",
   needsType: true,
-  listNames: (tx, workspaceId, field) => listFiles(tx, workspaceId, isOnListOf(field)),
+  kind: "import",
+  noun: subscribers,
+  list: (db, workspaceId, fields) =>
+    listFirstUsers(
+      db,
+      sql`
+      select f.id as used_id, g.id, g.file_name as name, null::uuid as mailing_list_id, true as prevents_deletion
+      from ${openImports(workspaceId)} join ${fieldsSql(fields)} on ${isOnItsList}`,
+    ),
 };
 
 /**
@@ -43,6 +46,8 @@ export async function requireNoImportInto(
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<void> {
-  const files = await listFiles(db, workspaceId, sql`mailing_list_id = ${mailingListId}`);
+  const rows = await db.rows<{ file_name: string }>(sql`
+    select file_name from ${openImports(workspaceId)} where mailing_list_id = ${mailingListId} order by file_name`);
+  const files = rows.map(({ file_name }) => file_name);
   refuseWhileUsed(files, "mailing list", usedByImports);
 }

@@ -4,8 +4,10 @@ import { requireKnownList, requireMailingList } from "#audience/mailing-lists/st
 import { subscribers } from "#audience/subscribers/permission.ts";
 import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
+import { findUsers } from "#audience/uses/used-by.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
@@ -27,11 +29,13 @@ import {
   requireSegment,
   type SegmentKey,
   type SegmentUse,
+  usedByOtherSegments,
 } from "./save-segment.ts";
 import {
   NewSegment,
   Segment,
   SegmentChanges,
+  SegmentInUse,
   SegmentOfSubscriber,
   SegmentPreview,
   SegmentPreviewInput,
@@ -66,12 +70,13 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
         search: textField(200, "A part of the name."),
         list_id: idField("Only those of this mailing list."),
       },
-      answer: pageOf("segments", Segment),
+      answer: pageOf("segments", SegmentInUse),
       message: "Segments",
-      async handle({ caller: { workspaceId }, query }) {
+      async handle({ caller, query }) {
+        const { workspaceId } = caller;
         const mailingListId = query.list_id;
         if (mailingListId !== undefined) await requireKnownList(db, workspaceId, mailingListId);
-        return pageOfSegments(deps, workspaceId, { mailingListId, search: query.search }, query);
+        return pageOfSegments(deps, caller, { mailingListId, search: query.search }, query);
       },
     }),
     endpoint({
@@ -104,11 +109,11 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
         "The segments that select people of this list. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segmentsResource, "read"),
       query: { ...pageFields(), search: textField(200, "A part of the name.") },
-      answer: pageOf("segments", Segment),
+      answer: pageOf("segments", SegmentInUse),
       message: "Segments",
-      async handle({ caller: { workspaceId }, params, query }) {
-        await requireMailingList(db, workspaceId, params.id);
-        return pageOfSegments(deps, workspaceId, { mailingListId: params.id, search: query.search }, query);
+      async handle({ caller, params, query }) {
+        await requireMailingList(db, caller.workspaceId, params.id);
+        return pageOfSegments(deps, caller, { mailingListId: params.id, search: query.search }, query);
       },
     }),
     endpoint({
@@ -155,14 +160,17 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: one,
       summary: "One segment",
-      description: "The segment with its conditions and a fresh count.",
+      description: "The segment with its conditions, a fresh count and what uses it.",
       needs: need(segmentsResource, "read"),
-      answer: Segment,
+      answer: SegmentInUse,
       message: "Segment",
       async handle({ caller, params }) {
         const segment = await requireSegment(db, placeOf(caller.workspaceId, params));
-        const [counted = segment] = await withFreshCounts(db, caller.workspaceId, [segment], clock.now());
-        return counted;
+        const [[counted = segment], used] = await Promise.all([
+          withFreshCounts(db, caller.workspaceId, [segment], clock.now()),
+          usersOf(deps, caller, [segment]),
+        ]);
+        return { ...counted, used_by: used(segment.id) };
       },
     }),
     endpoint({
@@ -237,19 +245,30 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
 }
 
 async function pageOfSegments(
-  { db, clock }: Dependencies,
-  workspaceId: WorkspaceId,
+  deps: Dependencies,
+  caller: Caller,
   filter: SegmentFilter,
   query: { readonly page: number; readonly limit: number },
 ) {
+  const { db, clock } = deps;
+  const { workspaceId } = caller;
   const [total, found] = await Promise.all([
     countSegments(db, workspaceId, filter),
     listSegments(db, workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),
   ]);
+  const [counted, used] = await Promise.all([
+    withFreshCounts(db, workspaceId, found, clock.now()),
+    usersOf(deps, caller, found),
+  ]);
   return {
-    segments: await withFreshCounts(db, workspaceId, found, clock.now()),
+    segments: counted.map((segment) => ({ ...segment, used_by: used(segment.id) })),
     pagination: pagination(query, total),
   };
+}
+
+function usersOf({ db, uses }: Dependencies, caller: Caller, segments: readonly Segment[]) {
+  const ids = segments.map(({ id }) => id);
+  return findUsers(db, caller.workspaceId, caller.permissions, ids, [usedByOtherSegments, ...uses]);
 }
 
 function placeOf(

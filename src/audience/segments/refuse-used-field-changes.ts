@@ -1,6 +1,7 @@
 /** Refuses to delete or change what rules use, because the rules would silently get another meaning. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import type { ObjectUse } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -8,46 +9,53 @@ import { CUSTOM } from "./conditions/bind-conditions.ts";
 import type { FieldDefinition } from "./conditions/binding-scope.ts";
 import { builtInFields } from "./conditions/built-in-fields.ts";
 import { customField } from "./conditions/custom-fields.ts";
-import { type FieldInRules, listNamesWithField, listNamesWithList } from "./segments-using-field-store.ts";
+import { segmentsResource } from "./segment.ts";
+import {
+  type FieldInRules,
+  listNamesWithList,
+  listSegmentsWithFields,
+} from "./segments-using-field-store.ts";
 
 const MOST_NAMED = 3;
 
-/** A user of custom fields. Users of later wings are injected. */
-export interface FieldUse {
+/** A kind of users of custom fields. Its lists are read in the transaction that has locked the field. */
+export interface FieldUse extends ObjectUse<FieldInRules> {
   /** The start of the refusal: `Campaigns`. */
   readonly what: string;
   /** What the caller has to do first: `change them`. */
   readonly remedy: string;
   /** Whether the field must keep its type. */
   readonly needsType: boolean;
-  /** Names of the users of a field; called in the transaction that has locked it. */
-  listNames(tx: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
 }
 
 /** A rule that does not fit a new type matches no one. */
 export const usedBySegments: FieldUse = {
+  kind: "segment",
+  noun: segmentsResource,
   what: "Segments",
   remedy: "change them",
   needsType: false,
-  listNames: listNamesWithField,
+  list: listSegmentsWithFields,
 };
 
 /** @throws ApiError CONFLICT while one of these uses the field */
 export async function requireFieldUnused(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { mailing_list_id, field_name }: Pick<CustomField, "mailing_list_id" | "field_name">,
+  field: CustomField,
   uses: readonly FieldUse[],
 ): Promise<void> {
+  for (const use of uses) {
+    const users = await use.list(db, workspaceId, [fieldInRules(field)]);
+    const names = users.flatMap(({ name, prevents_deletion }) => (prevents_deletion ? [name] : []));
+    refuseWhileUsed(names, "field", use, users[0]?.preventing);
+  }
+}
+
+export function fieldInRules({ id, mailing_list_id, field_name }: CustomField): FieldInRules {
   const marked = `${CUSTOM}${field_name}`;
   const spellings = builtInFields.has(field_name) ? [marked] : [marked, field_name];
-  for (const use of uses) {
-    refuseWhileUsed(
-      await use.listNames(db, workspaceId, { mailing_list_id, field_name, spellings }),
-      "field",
-      use,
-    );
-  }
+  return { id, mailing_list_id, field_name, spellings };
 }
 
 /**
@@ -79,14 +87,18 @@ export async function requireListUnused(
   refuseWhileUsed(names, "mailing list, or a segment of it", usedBySegments);
 }
 
-/** @throws ApiError CONFLICT if there are any names; the message has the first of them */
+/**
+ * @param count how many use it, if these are only the first names
+ * @throws ApiError CONFLICT if there are any names; the message has the first of them
+ */
 export function refuseWhileUsed(
   names: readonly string[],
   used: string,
   by: Pick<FieldUse, "what" | "remedy">,
+  count = names.length,
 ): void {
   if (names.length === 0) return;
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  const more = count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : "";
   const some = names.slice(0, MOST_NAMED).map((name) => `"${name}"`);
   throw new ApiError(
     "CONFLICT",

@@ -1,6 +1,7 @@
 /** Creates, changes and deletes segments. */
 
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import type { ObjectUse, UserRow } from "#audience/uses/used-by.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
@@ -8,9 +9,9 @@ import { ApiError, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
-import { listReferences } from "./conditions/load-references-store.ts";
 import { countSaved } from "./member-counts.ts";
-import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
+import { type NewSegment, type Segment, type SegmentChanges, segmentsResource } from "./segment.ts";
+import { listSegmentsWithSegments } from "./segments-using-field-store.ts";
 import {
   findSegment,
   insertSegment,
@@ -21,12 +22,11 @@ import {
   updateSegment,
 } from "./store.ts";
 
-/** Reports what uses a segment, as the start of a sentence; undefined if nothing does. */
-export type SegmentUse = (
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  segmentId: string,
-) => Promise<string | undefined>;
+/** A kind of users of segments, by the id of the segment. Its lists are read in the transaction that has locked it. */
+export interface SegmentUse extends ObjectUse<string> {
+  /** The start of the refusal: `The campaign "June"`. */
+  called(user: UserRow): string;
+}
 
 /** Copies the name of a segment to what refers to it, before it is deleted. */
 export type KeepSegmentName = (tx: Queryable, workspaceId: WorkspaceId, segmentId: string) => Promise<void>;
@@ -108,20 +108,20 @@ export async function deleteSegment(
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
     required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal"), "Segment");
-    for (const use of [usedBySegment, ...uses]) {
-      const user = await use(tx, workspaceId, segmentId);
-      if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses this segment`);
+    for (const use of [usedByOtherSegments, ...uses]) {
+      const [user] = await use.list(tx, workspaceId, [segmentId]);
+      if (user !== undefined) throw new ApiError("CONFLICT", `${use.called(user)} uses this segment`);
     }
     await keepName(tx, workspaceId, segmentId);
     await removeSegment(tx, workspaceId, segmentId);
   });
 }
 
-const usedBySegment: SegmentUse = async (db, workspaceId, segmentId) => {
-  const others = await listReferences(db, workspaceId);
-  return others.some((other) => other.referenced_segments.includes(segmentId))
-    ? "Another segment"
-    : undefined;
+export const usedByOtherSegments: SegmentUse = {
+  kind: "segment",
+  noun: segmentsResource,
+  called: () => "Another segment",
+  list: listSegmentsWithSegments,
 };
 
 /** @throws ApiError NOT_FOUND */

@@ -2,6 +2,7 @@
 
 import { type Static, type TSchema, Type } from "typebox";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
+import { UsedBy } from "#audience/uses/used-by.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { CreatedAt, DOCUMENTED_AS, described, Id, nullable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { nameAndDescription } from "#workspace/read-display-name.ts";
@@ -69,6 +70,14 @@ export const Segment = Type.Object(
   { $id: "Segment" },
 );
 export type Segment = Static<typeof Segment>;
+
+export const SegmentInUse = Type.Object(
+  {
+    ...Segment.properties,
+    used_by: described(UsedBy, "Unfinished campaigns, segments and suppression lists that use it."),
+  },
+  { $id: "SegmentInUse" },
+);
 
 export const SegmentChanges = Type.Partial(Type.Object(settings), { $id: "SegmentChanges" });
 export type SegmentChanges = Static<typeof SegmentChanges>;

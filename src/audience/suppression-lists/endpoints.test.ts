@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 import { insertSegment, suppressionService } from "#test/support/suppression.ts";
-import { isSegmentUsedBySuppression } from "./store.ts";
+import { listSuppressionOfSegments } from "./store.ts";
 
 const { service, database, workspaceId, clock, call, create, find, add, countOf } =
   await suppressionService();
@@ -54,8 +54,8 @@ describe("lists", () => {
       segment_id: null,
       mailing_list_id: null,
     });
-    expect(await isSegmentUsedBySuppression(database, workspaceId, segment_id)).toBe(true);
-    expect(await isSegmentUsedBySuppression(database, workspaceId, newId())).toBe(false);
+    expect(await listSuppressionOfSegments(database, workspaceId, [segment_id])).toHaveLength(1);
+    expect(await listSuppressionOfSegments(database, workspaceId, [newId()])).toEqual([]);
   });
 
   it("require the mailing list or segment of their scope in the same workspace", async () => {

@@ -1,6 +1,7 @@
 /** Endpoints of suppression lists. */
 
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
 import { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -223,11 +224,15 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       path: "/suppression-lists/{id}/entries/{entry_id}",
       summary: "Remove an entry from a list",
       description:
-        "The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.",
+        "The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists. A `reason` is kept in the audit log.",
       needs: need(suppressionLists, "write"),
+      query: {
+        reason: textField(500, "Why, such as `Asked by phone to get mail again`. The audit log shows it."),
+      },
       answer: Deleted,
       message: "Suppression entry deleted",
-      async handle({ caller: { workspaceId }, params: { id: listId, entry_id: id } }) {
+      async handle({ caller: { workspaceId }, params: { id: listId, entry_id: id }, query: { reason } }) {
+        if (reason !== undefined) describeAudit({ reason });
         await db.transaction(async (tx) => {
           await lockSuppressionList(tx, workspaceId, listId);
           if (!(await removeEntry(tx, { workspaceId, listId }, id))) throw notFound("Suppression entry");

@@ -131,6 +131,26 @@ describe("entries", () => {
     expect(await countOf(id)).toBe(0);
   });
 
+  it("are deleted with a reason, which the audit log shows", async () => {
+    await add(id, "ada@example.com\neve@example.com");
+    const reason = 'Asked by phone: "mail again, please"';
+    for (const [entry, query] of [
+      [(await entriesOf(id, "?search=ada"))[0], `?reason=${encodeURIComponent(` ${reason} `)}`],
+      [(await entriesOf(id, "?search=eve"))[0], "?reason="],
+    ]) {
+      const path = `/suppression-lists/${id}/entries/${entry.id}`;
+      expect((await call("DELETE", `${path}?reason=${"x".repeat(501)}`)).body.details[0].field).toBe(
+        "reason",
+      );
+      expect((await call("DELETE", path + query)).status).toBe(200);
+      const { body } = await call("GET", `/audit-events?resource_id=${entry.id}`);
+      const kept = query === "?reason=" ? null : reason;
+      expect(body.data).toMatchObject([{ operation: "deleteSuppressionEntry", reason: kept }]);
+      const { body: csv } = await call("GET", `/audit-events/export?resource_id=${entry.id}`);
+      expect(csv.includes('Asked by phone: ""mail again, please""')).toBe(kept !== null);
+    }
+  });
+
   it("of many callers at once are counted exactly", async () => {
     const texts = Array.from({ length: 16 }, (_, at) =>
       Array.from({ length: 200 }, (_, number) => `a${(number * 7 + at * 50) % 500}@example.com`).join("\n"),

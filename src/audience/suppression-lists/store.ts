@@ -4,6 +4,8 @@
 import sql from "sql-template-tag";
 import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
 import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
+import { listFirstUsers } from "#audience/uses/first-users-store.ts";
+import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { required } from "#platform/errors.ts";
@@ -159,13 +161,16 @@ export async function listScopedTo(
   return rows.map((row) => row.id);
 }
 
-/** Whether the segment is the scope of a list. Asked with the segment locked, before it is deleted. */
-export async function isSegmentUsedBySuppression(
+/** The suppression lists whose scope is one of these segments. */
+export function listSuppressionOfSegments(
   db: Queryable,
   workspaceId: WorkspaceId,
-  segmentId: string,
-): Promise<boolean> {
-  const found = await db.row(sql`
-    select from suppression_lists where workspace_id = ${workspaceId} and segment_id = ${segmentId} limit 1`);
-  return found !== undefined;
+  segmentIds: readonly string[],
+): Promise<UserRow[]> {
+  return listFirstUsers(
+    db,
+    sql`
+    select segment_id as used_id, id, name, null::uuid as mailing_list_id, true as prevents_deletion
+    from suppression_lists where workspace_id = ${workspaceId} and segment_id = any (${[...segmentIds]}::uuid[])`,
+  );
 }

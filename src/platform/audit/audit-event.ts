@@ -28,6 +28,8 @@ export interface AuditEvent {
   /** Error code of the refusal. */
   readonly code: string | null;
   readonly changes: readonly FieldChange[];
+  /** Why, in the caller's words. Only of operations that take a reason. */
+  readonly reason?: string;
   readonly ip: string | null;
   readonly agent: string | null;
   readonly requestId: string | null;

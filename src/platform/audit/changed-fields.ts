@@ -23,7 +23,7 @@ const contentNames = new Set([
   "test_value",
 ]);
 /** They change with every write. */
-const volatileNames = new Set(["id", "created_at", "updated_at", "last_used_at", "revision"]);
+const volatileNames = new Set(["id", "created_at", "updated_at", "last_used_at", "last_seen_at", "revision"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 

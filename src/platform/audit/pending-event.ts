@@ -13,6 +13,7 @@ export interface AuditDetails {
   readonly resource?: { readonly kind?: string; readonly id: string | null; readonly name: string | null };
   /** In place of those that the body of the request shows. */
   readonly changes?: readonly FieldChange[];
+  readonly reason?: string;
 }
 
 const running = new AsyncLocalStorage<PendingEvent>();

@@ -3,9 +3,13 @@
  * or segment is deleted, campaigns keep its name.
  */
 import sql, { type Sql } from "sql-template-tag";
+import type { SegmentUse } from "#audience/segments/save-segment.ts";
 import { namesList } from "#audience/segments/segments-using-field-store.ts";
+import { listFirstUsers } from "#audience/uses/first-users-store.ts";
+import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { campaigns } from "./campaign.ts";
 
 /** Whether a campaign `c` goes to the list or to one of its segments, or refers to either in its conditions. */
 const usesList = (listId: Sql): Sql => sql`
@@ -77,15 +81,28 @@ export async function updateSegmentNames(
     update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
 }
 
-/** A campaign that goes to the segment or refers to it in its conditions, including drafts. */
-export function campaignWithSegment(
+/** Campaigns that go to one of the segments or refer to it in their conditions, including drafts. */
+function listCampaignsWithSegments(
   db: Queryable,
   workspaceId: WorkspaceId,
-  segmentId: string,
-): Promise<string | undefined> {
-  const isNotOver = sql`(status = 'draft' or ${isUnderWay})`;
-  return findCampaignUsing(db, workspaceId, sql`${segmentId} = any (audience_segments) and ${isNotOver}`);
+  segmentIds: readonly string[],
+): Promise<UserRow[]> {
+  const ids = sql`${[...segmentIds]}::uuid[]`;
+  return listFirstUsers(
+    db,
+    sql`
+    select used.id as used_id, c.id, c.name, null::uuid as mailing_list_id, true as prevents_deletion
+    from campaigns c join unnest(${ids}) used (id) on used.id = any (c.audience_segments)
+    where c.workspace_id = ${workspaceId} and c.audience_segments && ${ids} and (status = 'draft' or ${isUnderWay})`,
+  );
 }
+
+export const segmentUsedByCampaigns: SegmentUse = {
+  kind: "campaign",
+  noun: campaigns,
+  called: ({ name }) => `The campaign "${name}"`,
+  list: listCampaignsWithSegments,
+};
 
 /** A campaign whose From address or envelope sender is the address, or is on the domain. */
 export function campaignWithSender(

@@ -23,6 +23,7 @@ const columns = [
   "ip",
   "agent",
   "request_id",
+  "reason",
 ] as const;
 
 /** Lines of the file, read from the database as they are consumed. */

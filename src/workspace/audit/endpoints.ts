@@ -61,6 +61,7 @@ const AuditEventShape = Type.Object(
       ),
       { description: "Changed fields; at most 40." },
     ),
+    reason: text("Why, in the caller's words; null if none was given, or the operation takes none."),
     ip: text("Address of the client."),
     agent: text("User-Agent of the client."),
     request_id: text("X-Request-Id of the answer."),
@@ -90,7 +91,7 @@ const filterOf = ({ actor, resource, resource_id, ...given }: GivenFilter): Audi
 });
 
 function shown(row: AuditRow): Static<typeof AuditEventShape> {
-  const { id, at, operation, result, code, changes, ip, agent, request_id } = row;
+  const { id, at, operation, result, code, changes, reason, ip, agent, request_id } = row;
   return {
     id,
     at,
@@ -100,6 +101,7 @@ function shown(row: AuditRow): Static<typeof AuditEventShape> {
     result,
     code,
     changes: [...changes],
+    reason,
     ip,
     agent,
     request_id,

@@ -13,10 +13,11 @@ export async function insertAuditEvent(db: Queryable, event: AuditEvent): Promis
   await db.rows(
     sql`
     insert into audit_events (workspace_id, id, actor_kind, actor_id, actor_name, operation, resource_kind, resource_id,
-      resource_name, result, code, changes, ip, agent, request_id)
+      resource_name, result, code, changes, reason, ip, agent, request_id)
     values (${event.workspaceId ?? INSTALLATION}, ${newId()}, ${actor.kind}, ${actor.id}, ${actor.name},
       ${event.operation}, ${resource.kind}, ${resource.id}, ${resource.name}, ${event.result}, ${event.code},
-      ${JSON.stringify(event.changes)}::jsonb, ${event.ip}, ${event.agent}, ${event.requestId})`,
+      ${JSON.stringify(event.changes)}::jsonb, ${event.reason ?? null}, ${event.ip}, ${event.agent},
+      ${event.requestId})`,
     "insert audit event",
   );
 }
@@ -33,6 +34,7 @@ export interface AuditRow {
   readonly result: AuditEvent["result"];
   readonly code: string | null;
   readonly changes: readonly FieldChange[];
+  readonly reason: string | null;
   readonly ip: string | null;
   readonly agent: string | null;
   readonly request_id: string | null;
@@ -60,7 +62,7 @@ export async function listAuditEvents(
 ): Promise<AuditRow[]> {
   const rows = await db.rows<Omit<AuditRow, "at">>(sql`
     select id, actor_kind, actor_id, actor_name, operation, resource_kind, resource_id, resource_name, result, code,
-      changes, ip, agent, request_id
+      changes, reason, ip, agent, request_id
     from audit_events
     where workspace_id = ${workspaceId} ${matching(filter)} ${after === undefined ? empty : sql`and id < ${after}`}
     order by id desc limit ${limit}`);

@@ -10,6 +10,8 @@ import { permissionsOfRole, type RoleColumns } from "./granted-role.ts";
 export const IDLE_DAYS = 14;
 /** seen_at is written at most once in this time. */
 const SEEN_SECONDS = 60;
+/** last_seen_at of a member is written at most once in this time. */
+const MEMBER_SEEN_SECONDS = 3_600;
 
 /** Implements FindSession of platform/http/authenticate.ts, and notes that the session is used. */
 export async function findSession(
@@ -39,25 +41,34 @@ export async function findSession(
 /** The columns of a member's role from which its permissions follow. */
 type HeldRole = Pick<RoleColumns, "builtInRole" | "ownRolePermissions">;
 
-/** Implements FindMembership of platform/http/authenticate.ts. */
+/** Implements FindMembership of platform/http/authenticate.ts, and notes that the person works in the workspace. */
 export async function findMembership(
   db: Queryable,
   userId: string,
   workspaceId: string,
+  now: Date,
 ): Promise<MembershipRecord | undefined> {
-  const found = await db.row<Omit<MembershipRecord, "permissions"> & HeldRole>(
+  const found = await db.row<Omit<MembershipRecord, "permissions"> & HeldRole & { lastSeenAt: Date | null }>(
     sql`
     select m.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
       w.requires_second_factor as "requiresSecondFactor", m.built_in_role as "builtInRole",
-      r.permissions as "ownRolePermissions"
+      r.permissions as "ownRolePermissions", m.last_seen_at as "lastSeenAt"
     from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.workspace_id = ${workspaceId} and m.user_id = ${userId}`,
     "find membership",
   );
   if (found === undefined) return undefined;
-  const { builtInRole, ownRolePermissions, ...workspace } = found;
+  const { builtInRole, ownRolePermissions, lastSeenAt, ...workspace } = found;
+  if (lastSeenAt === null || now.getTime() - lastSeenAt.getTime() >= MEMBER_SEEN_SECONDS * 1_000) {
+    // A row that a change of the team has locked is left for the next request.
+    await db.run(sql`
+      update workspace_members set last_seen_at = ${now} where (workspace_id, user_id) in (
+        select workspace_id, user_id from workspace_members
+        where workspace_id = ${workspaceId} and user_id = ${userId} and (last_seen_at is null or last_seen_at < ${now})
+        for no key update skip locked)`);
+  }
   return { ...workspace, permissions: permissionsOfRole({ builtInRole, ownRolePermissions }) };
 }
 

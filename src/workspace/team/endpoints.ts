@@ -5,7 +5,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { asWorkspaceId, type WorkspaceId } from "#platform/ids.ts";
-import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
 import { RoleField, roleValueOf } from "#workspace/people/granted-role.ts";
 import { removeWorkspaceMember, updateWorkspaceMember } from "#workspace/people/members-store.ts";
 import { changeTeam, type TeamChangeDeps } from "./change-team.ts";
@@ -26,6 +26,11 @@ const Teammate = Type.Object(
     is_disabled: Type.Boolean({
       description:
         "Whether an operator of the installation has disabled the account: the person cannot sign in.",
+    }),
+    last_seen_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description:
+        "When they last worked in this workspace, to the hour, in UTC; null if they have not since it is recorded.",
     }),
   },
   { $id: "Teammate" },
@@ -64,7 +69,8 @@ export function teamEndpoints(deps: TeamDeps): Endpoint[] {
       method: "GET",
       path: "/team",
       summary: "Teammates of the workspace, by name",
-      description: "Each teammate has a role and the time of joining.",
+      description:
+        "Each teammate has a role, the time of joining, and when they were last seen in the workspace.",
       needs: need(team, "read"),
       answer: Type.Array(Teammate),
       message: "Teammates",
@@ -75,7 +81,7 @@ export function teamEndpoints(deps: TeamDeps): Endpoint[] {
       method: "GET",
       path: "/team/{id}",
       summary: "One teammate",
-      description: "Role and time of joining of one member of the workspace.",
+      description: "Role, time of joining and last visit of one member of the workspace.",
       needs: need(team, "read"),
       answer: Teammate,
       message: "Teammate",

@@ -45,8 +45,42 @@ test("teammates are listed with their roles, for people and keys", async () => {
       role_name: "Support",
       joined_at: expect.any(String),
       is_disabled: false,
+      last_seen_at: null,
     });
   }
+});
+
+test("a teammate was last seen when they last worked in this workspace, to the hour", async () => {
+  const support = await member("support");
+  const seen = async () => {
+    const { body } = await call("GET", `/team/${support.userId}`);
+    return body.data.last_seen_at;
+  };
+  const work = () => support.call("GET", "/workspace");
+  expect(await seen()).toBeNull();
+  const first = service.clock.now().toISOString();
+  await work();
+  expect(await seen()).toBe(first);
+  service.clock.advance(3_500_000);
+  await work();
+  expect(await seen()).toBe(first);
+  service.clock.advance(100_000);
+  const second = service.clock.now().toISOString();
+  await work();
+  expect(await seen()).toBe(second);
+
+  // Work elsewhere is no work here, and a note about it is no event of the audit log.
+  const { workspaceId: elsewhere } = await service.newWorkspace();
+  await database.run(sql`
+    insert into workspace_members (workspace_id, user_id, built_in_role) values (${elsewhere}, ${support.userId}, 'owner')`);
+  service.clock.advance(7_200_000);
+  const headers = { "X-Workspace": elsewhere };
+  expect((await support.call("POST", "/mailing-lists", { name: "News" }, { headers })).status).toBe(201);
+  const events = await database.rows(
+    sql`select operation from audit_events where workspace_id = ${elsewhere}`,
+  );
+  expect(events).toEqual([{ operation: "createMailingList" }]);
+  expect(await seen()).toBe(second);
 });
 
 test("built-in roles hold only permissions of the catalogue, so that they can be copied", async () => {

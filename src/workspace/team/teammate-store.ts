@@ -21,24 +21,35 @@ export interface TeammateRow {
   readonly role: GrantedRole;
   readonly joined_at: Date;
   readonly is_disabled: boolean;
+  readonly last_seen_at: Date | null;
 }
 
 type Selected = Omit<TeammateRow, "role"> & RoleColumns;
 
 const selected = sql`
   select u.id, u.name, u.email, m.created_at as joined_at, u.disabled_at is not null as is_disabled,
+    m.last_seen_at,
     m.built_in_role as "builtInRole", m.role_id as "roleId", r.name as "ownRoleName",
     r.permissions as "ownRolePermissions"
   from workspace_members m join users u on u.id = m.user_id
   left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id`;
 
-const teammateOf = ({ id, name, email, joined_at, is_disabled, ...role }: Selected): TeammateRow => ({
+const teammateOf = ({
+  id,
+  name,
+  email,
+  joined_at,
+  is_disabled,
+  last_seen_at,
+  ...role
+}: Selected): TeammateRow => ({
   id,
   name,
   email,
   role: grantedRoleOf(role),
   joined_at,
   is_disabled,
+  last_seen_at,
 });
 
 /** By name. */

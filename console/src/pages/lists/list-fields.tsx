@@ -1,4 +1,5 @@
 /** The custom fields that people of a list have: its own, and those of every list. */
+import type { Schema } from "@posthaste/client";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
@@ -9,12 +10,15 @@ import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { UsersOf, usesText } from "../../parts/used-by.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
+
+type FieldInUse = Schema<"CustomFieldInUse">;
 
 /** What is open: a new field of the list or of every list, or a known one to edit or delete. */
 type Opened =
   | { readonly kind: "new"; readonly listId: string | undefined }
-  | { readonly kind: "edit" | "delete"; readonly field: CustomField };
+  | { readonly kind: "edit" | "delete"; readonly field: FieldInUse };
 
 export function ListFields({ listId }: { readonly listId: string }) {
   const own = useListFields(listId);
@@ -93,7 +97,10 @@ function FieldsPanel({
               <span className="font-medium">{field.field_label}</span>{" "}
               <code className="ml-1 font-mono text-small text-muted">{`{{ ${field.field_name} }}`}</code>
             </span>
-            <span className="text-muted">{rulesOf(field)}</span>
+            <span className="text-muted">
+              {rulesOf(field)}
+              {field.used_by.total > 0 && `, used in ${usesText(field.used_by)}`}
+            </span>
             {hidden?.has(field.field_name) && (
               <span className="text-warning">Hidden here by the list’s own field of this name</span>
             )}
@@ -117,7 +124,7 @@ function rulesOf({ field_type, is_required, is_active }: CustomField): string {
   return [field_type, is_required && "required", !is_active && "inactive"].filter(Boolean).join(", ");
 }
 
-function DeleteField({ field, onClose }: { readonly field: CustomField; readonly onClose: () => void }) {
+function DeleteField({ field, onClose }: { readonly field: FieldInUse; readonly onClose: () => void }) {
   const { api } = usePlace();
   const { id: field_id, field_label, mailing_list_id } = field;
   const remove = useAct({
@@ -139,9 +146,18 @@ function DeleteField({ field, onClose }: { readonly field: CustomField; readonly
       isPending={remove.isPending}
       error={remove.error}
     >
-      It is no longer asked for. The values that people have stay stored, and come back with a field of this
-      name. While a segment, an autoresponder or an unfinished campaign uses it, the service refuses and names
-      what does.
+      <p>
+        It is no longer asked for. The values that people have stay stored, and come back with a field of this
+        name.
+      </p>
+      {field.used_by.total > 0 && (
+        <>
+          <p className="mt-3 mb-1 text-text">
+            {field.used_by.prevents_deletion ? "It cannot be deleted while these use it:" : "These use it:"}
+          </p>
+          <UsersOf usedBy={field.used_by} />
+        </>
+      )}
     </Question>
   );
 }

@@ -1,15 +1,15 @@
 /** The further acts of a saved segment: duplicate, export, delete. */
 import type { Schema } from "@posthaste/client";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { useSegmentUses } from "./uses.ts";
+import { UsersOf } from "../../parts/used-by.tsx";
 
-export function SegmentActs({ segment }: { readonly segment: Schema<"Segment"> }) {
+export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
@@ -57,12 +57,11 @@ function DeleteSegment({
   segment,
   onClose,
 }: {
-  readonly segment: Schema<"Segment">;
+  readonly segment: Schema<"SegmentInUse">;
   readonly onClose: () => void;
 }) {
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
-  const { uses } = useSegmentUses(segment.id);
   const remove = useAct({
     run: () => api.deleteSegment({ id: segment.mailing_list_id, segment_id: segment.id }),
     changes: ["segments"],
@@ -80,19 +79,10 @@ function DeleteSegment({
       error={remove.error}
     >
       <p>Its rules are lost. The people stay on {segment.mailing_list_name}.</p>
-      {uses.length > 0 && (
+      {segment.used_by.total > 0 && (
         <>
-          <p className="mt-3 text-text">It cannot be deleted while these use it:</p>
-          <ul className="mt-1">
-            {uses.map(({ kind, name, to }) => (
-              <li key={to}>
-                The {kind}{" "}
-                <Link to={`/${workspace.id}/${to}`} className="text-accent underline">
-                  {name}
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <p className="mt-3 mb-1 text-text">It cannot be deleted while these use it:</p>
+          <UsersOf usedBy={segment.used_by} />
         </>
       )}
     </Question>

@@ -18,6 +18,7 @@ import { SegmentBuilder } from "../../parts/segment-builder/segment-builder.tsx"
 import { SegmentCount } from "../../parts/segment-builder/segment-count.tsx";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { UsersOf } from "../../parts/used-by.tsx";
 import { ConditionsJson } from "./conditions-json.tsx";
 import { LeaveQuestion } from "./leave-question.tsx";
 import { SegmentActs } from "./segment-acts.tsx";
@@ -29,7 +30,7 @@ interface Props {
   readonly listId: string;
   readonly listName: string;
   /** Undefined for a new one. */
-  readonly saved?: Schema<"Segment">;
+  readonly saved?: Schema<"SegmentInUse">;
   readonly begin?: Beginning;
 }
 
@@ -115,6 +116,14 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
         </div>
         <aside aria-label="Who is selected" className="lg:sticky lg:top-4 lg:self-start">
           <SegmentCount listId={listId} value={draft} />
+          {saved && saved.used_by.total > 0 && (
+            <section aria-labelledby="used-by" className="mt-6">
+              <h2 id="used-by" className="mb-1 font-medium">
+                Used by
+              </h2>
+              <UsersOf usedBy={saved.used_by} />
+            </section>
+          )}
         </aside>
       </div>
     );

@@ -15,10 +15,10 @@ import { draftOf } from "../../parts/segment-builder/draft.ts";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useNew } from "../../parts/use-new.ts";
+import { usesText } from "../../parts/used-by.tsx";
 import { NewSegmentDialog } from "./new-segment-dialog.tsx";
-import { useSegmentUses } from "./uses.ts";
 
-type Row = Schema<"Segment">;
+type Row = Schema<"SegmentInUse">;
 
 // A filter by list would have to be typed as its id.
 const fields = filterFields(
@@ -41,7 +41,13 @@ const columns: readonly Column<Row>[] = [
       />
     ),
   },
-  { id: "used", head: "Used by", width: "15%", isSecondary: true, cell: (row) => <UsedBy segment={row} /> },
+  {
+    id: "used",
+    head: "Used by",
+    width: "15%",
+    isSecondary: true,
+    cell: ({ used_by }) => usedByCell(used_by),
+  },
   {
     id: "people",
     head: "People",
@@ -60,6 +66,12 @@ const columns: readonly Column<Row>[] = [
       counted_at ? <Time at={counted_at} /> : <span className="text-muted">Never</span>,
   },
 ];
+
+function usedByCell(usedBy: Row["used_by"]) {
+  const { total, users } = usedBy;
+  if (total === 0) return <span className="text-muted">Nothing</span>;
+  return users.length === total ? users.map(({ name }) => name).join(", ") : usesText(usedBy);
+}
 
 export function SegmentsPage() {
   const navigate = useNavigate();
@@ -101,11 +113,4 @@ export function SegmentsPage() {
       {isMaking && make && <NewSegmentDialog onClose={() => setMaking(false)} />}
     </>
   );
-}
-
-function UsedBy({ segment }: { readonly segment: Row }) {
-  const { uses, isLoaded } = useSegmentUses(segment.id);
-  if (!isLoaded) return null;
-  const names = uses.map(({ name }) => name).join(", ");
-  return names === "" ? <span className="text-muted">Nothing</span> : names;
 }

@@ -1,4 +1,5 @@
 /** Takes an entry off a suppression list: at once with undo, or after the warning of the service. */
+import parameters from "operation:deleteSuppressionEntry";
 import type { Schema } from "@posthaste/client";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
@@ -6,7 +7,10 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { Field } from "../../parts/field.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
+
+const { maxLength } = parameters.find(({ name }) => name === "reason") ?? {};
 
 export interface RemovableEntry {
   readonly listId: string;
@@ -41,6 +45,7 @@ export function RemoveEntry({
   const { api, workspace } = usePlace();
   const { listId, listName, entryId, value, reason, warning } = entry;
   const [isAsking, setAsking] = useState(false);
+  const [why, setWhy] = useState("");
   const changes = changesOf(listId);
   const restore = useAct({
     run: () => api.addSuppressionEntries({ id: listId, body: { entries: value } }),
@@ -48,7 +53,12 @@ export function RemoveEntry({
     done: `${value} is on ${listName} again`,
   });
   const remove = useAct({
-    run: () => api.deleteSuppressionEntry({ id: listId, entry_id: entryId }),
+    run: () =>
+      api.deleteSuppressionEntry({
+        id: listId,
+        entry_id: entryId,
+        ...(why.trim() !== "" && { query: { reason: why.trim() } }),
+      }),
     changes,
     done: `${value} is off ${listName}`,
     onDone: () => {
@@ -83,6 +93,15 @@ export function RemoveEntry({
             The entry leaves the list {listName}. A state of bounced or complained stays on the mailing lists
             until it is changed there.
           </p>
+          <div className="mt-4">
+            <Field
+              label="Why (optional)"
+              hint="The audit log keeps it."
+              value={why}
+              onChange={setWhy}
+              {...(maxLength !== undefined && { maxLength })}
+            />
+          </div>
         </Question>
       )}
     </>

@@ -17,7 +17,7 @@ export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"
   const { data: roles } = useRoles();
   const [isLeaving, setLeaving] = useState(false);
   const [ownNext, setOwnNext] = useState<string>();
-  const { id, name, email, role, role_name, joined_at, is_disabled } = teammate;
+  const { id, name, email, role, role_name, joined_at, is_disabled, last_seen_at } = teammate;
   const isMe = id === session.person.id;
   const change = useAct({
     run: (next: string) => api.updateTeammate({ id, body: { role: next } }),
@@ -43,8 +43,14 @@ export function TeammateRow({ teammate }: { readonly teammate: Schema<"Teammate"
         <p className="truncate font-medium">
           {name} {isMe && <span className="font-normal text-muted">(you)</span>}
         </p>
-        <p className="truncate text-muted">
+        <p className="text-muted [overflow-wrap:anywhere]">
           {email} · joined <Time at={joined_at} />
+          {!isMe && last_seen_at && (
+            <>
+              {" "}
+              · last here <Time at={last_seen_at} />
+            </>
+          )}
         </p>
       </div>
       {is_disabled && <StateMark shape="■" tone="text-muted" word="disabled by the operator" />}

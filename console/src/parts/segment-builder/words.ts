@@ -34,6 +34,8 @@ const words: Readonly<Record<OperatorName, string>> = {
   did_not_open: "did not open",
   clicked: "clicked in",
   did_not_click: "did not click in",
+  unsubscribed: "unsubscribed through",
+  did_not_unsubscribe: "did not unsubscribe through",
   clicked_link: "clicked a link of",
   is_empty: "is empty",
   is_not_empty: "has a value",

@@ -80,5 +80,7 @@ export const campaignKind = kind<EvaluatedMember, StatementContext, BindingScope
   did_not_open: recipient(sql`r.first_opened_at is null`, ({ hasOpened }) => !hasOpened),
   clicked: recipient(sql`r.first_clicked_at is not null`, ({ hasClicked }) => hasClicked),
   did_not_click: recipient(sql`r.first_clicked_at is null`, ({ hasClicked }) => !hasClicked),
+  unsubscribed: recipient(sql`r.unsubscribed_at is not null`, ({ hasUnsubscribed }) => hasUnsubscribed),
+  did_not_unsubscribe: recipient(sql`r.unsubscribed_at is null`, ({ hasUnsubscribed }) => !hasUnsubscribed),
   clicked_link: clickedLink,
 });

@@ -76,8 +76,18 @@ const rules = [
   },
   {
     id: "SegmentCampaignRule",
-    about: "The person was sent the campaign, opened it or clicked in it, or did not.",
-    operators: ["was_sent", "was_not_sent", "opened", "did_not_open", "clicked", "did_not_click"],
+    about:
+      "The person was sent the campaign, opened it, clicked in it or unsubscribed through it, or did not.",
+    operators: [
+      "was_sent",
+      "was_not_sent",
+      "opened",
+      "did_not_open",
+      "clicked",
+      "did_not_click",
+      "unsubscribed",
+      "did_not_unsubscribe",
+    ],
     value: { type: "string", format: "uuid", description: "Id of the campaign." },
   },
   {

@@ -12,6 +12,7 @@ export interface Receipt {
   /** A click counts as an opening. */
   readonly hasOpened: boolean;
   readonly hasClicked: boolean;
+  readonly hasUnsubscribed: boolean;
   /** Indexes of the links that the person clicked. */
   readonly links: ReadonlySet<number>;
 }

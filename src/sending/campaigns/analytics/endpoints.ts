@@ -170,6 +170,9 @@ const engagementFields = {
   clicked: maybeField(`Only messages that the recipient clicked in; false: the others. ${read}`),
   link: linkField,
   machine: maybeField(`Only messages that a program opened or clicked in; false: the others. ${read}`),
+  unsubscribed: maybeField(
+    `Only messages through which the recipient unsubscribed; false: the others. ${read} With true, only those who unsubscribed are read.`,
+  ),
   domain: textField(253, `The recipient's domain, in any case and either script. ${read}`),
 };
 
@@ -237,10 +240,10 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       message: "Campaign messages",
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaignState(db, workspaceId, params.id);
-        const { status, email, opened, clicked, link, machine, domain } = query;
+        const { status, email, opened, clicked, link, machine, unsubscribed, domain } = query;
         await requireLink(db, workspaceId, params.id, link);
-        const filter = { status, email, opened, clicked, link, machine, domain };
-        const given = Object.entries({ opened, clicked, link, machine, domain })
+        const did = { opened, clicked, link, machine, unsubscribed, domain };
+        const given = Object.entries(did)
           .filter(([, value]) => value !== undefined)
           .map(([name, value]) => `${name}=${value}`);
         const walk = new ListPage(
@@ -254,7 +257,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
         );
         const found =
           given.length > 0
-            ? await scanRecipients(db, workspaceId, params.id, filter, walk.page)
+            ? await scanRecipients(db, workspaceId, params.id, { status, email, ...did }, walk.page)
             : {
                 ...(await findCampaignMessages(db, workspaceId, params.id, { status, email }, walk.page)),
                 searchedTo: null,

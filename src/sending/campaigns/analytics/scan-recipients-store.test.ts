@@ -54,6 +54,8 @@ test.each([
   ["machine=true", [2]],
   ["machine=false", [0, 1, 3]],
   ["opened=true&clicked=false", [0]],
+  ["unsubscribed=true", []],
+  ["unsubscribed=false", [0, 1, 2, 3]],
   ["domain=PEOPLE.test", [0, 1, 2, 3]],
   ["domain=test", []],
   ["opened=true&status=delivered", [0, 1]],
@@ -90,10 +92,13 @@ test("the cursor leads through all recipients, each once", async () => {
   expect(new Set(seen)).toEqual(new Set([campaign.mails[2]?.messageId, campaign.mails[3]?.messageId]));
 });
 
-test.each(["link=-1", "link=x", "link=99999", "opened=maybe"])("?%s is refused by name", async (query) => {
-  const { status, body } = await read(query);
-  expect([status, body.details?.[0]?.field]).toEqual([400, query.split("=")[0]]);
-});
+test.each(["link=-1", "link=x", "link=99999", "opened=maybe", "unsubscribed=yes please"])(
+  "?%s is refused by name",
+  async (query) => {
+    const { status, body } = await read(query);
+    expect([status, body.details?.[0]?.field]).toEqual([400, query.split("=")[0]]);
+  },
+);
 
 test("a search through many recipients stops, and continues with its cursor", async () => {
   const many = await sentCampaign(database, workspaceId, { base: service.url, deliveredAt: new Date() });
@@ -113,6 +118,28 @@ test("a search through many recipients stops, and continues with its cursor", as
   const rest = (await call("GET", `${path}&after=${first.pagination.next_cursor}`)).body.data;
   expect(rest.messages).toHaveLength(1);
   expect([rest.searched_since, rest.pagination.next_cursor]).toEqual([null, null]);
+});
+
+test("the few who unsubscribed from a large campaign are all in the first answer", async () => {
+  const many = await sentCampaign(database, workspaceId, { base: service.url, deliveredAt: new Date() });
+  await database.run(sql`
+    insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id, unsubscribed_at)
+    select ${workspaceId}, ${many.campaignId}, id, id, case when number % 5000 = 1 then now() end
+    from (
+      select number, (lpad(to_hex(number), 12, '0') || '70018000000000000000')::uuid as id
+      from generate_series(1, ${MOST_RECIPIENTS_READ * 2}::int) number) numbers`);
+  await database.run(sql`
+    insert into messages (workspace_id, id, source, origin_name, from_email, localpart, domain, subject, created_at, updated_at)
+    select workspace_id, message_id, 'campaign', 'x', 'a@b.test', 'p', 'c.test', 's', now(), now()
+    from campaign_recipients where campaign_id = ${many.campaignId} and unsubscribed_at is not null`);
+  const { body } = await call("GET", `/campaigns/${many.campaignId}/messages?unsubscribed=true&limit=3`);
+  const { messages, searched_since, pagination } = body.data;
+  expect([messages.length, searched_since, pagination.total]).toEqual([3, null, 4]);
+  const { body: rest } = await call(
+    "GET",
+    `/campaigns/${many.campaignId}/messages?unsubscribed=true&limit=3&after=${pagination.next_cursor}`,
+  );
+  expect([rest.data.messages.length, rest.data.pagination.next_cursor]).toEqual([1, null]);
 });
 
 test("a link has its first and last click and its clicks by hour, without those of programs", async () => {

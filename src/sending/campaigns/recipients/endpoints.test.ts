@@ -148,6 +148,44 @@ describe("an export of recipients", () => {
   });
 });
 
+test("who unsubscribed through a campaign is found in the list, the export and a segment", async () => {
+  const left = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    people: 3,
+    deliveredAt: new Date(),
+  });
+  const { unsubscribe = "" } = left.mails[1]?.links ?? {};
+  await fetch(unsubscribe, {
+    method: "POST",
+    body: new URLSearchParams({ "List-Unsubscribe": "One-Click" }),
+  });
+  const among = (emails: readonly string[]) =>
+    left.mails.flatMap(({ email }, at) => (emails.includes(email) ? [at] : []));
+  const base = `/campaigns/${left.campaignId}`;
+  const start = (filter: object) => call("POST", `${base}/messages/export-async`, filter);
+  for (const [unsubscribed, people] of [
+    [true, [1]],
+    [false, [0, 2]],
+  ] as const) {
+    const { messages, pagination } = (await call("GET", `${base}/messages?unsubscribed=${unsubscribed}`)).body
+      .data;
+    const listed = messages.map(({ localpart, domain }: Record<string, string>) => `${localpart}@${domain}`);
+    expect([among(listed), pagination.total, pagination.next_cursor]).toEqual([people, people.length, null]);
+
+    const job = await endedJob(service, await start({ unsubscribed }));
+    const { body: csv } = await call("GET", job.download_url.replace("/api/v1", ""));
+    const rows = String(csv).trimEnd().split("\r\n").slice(1);
+    expect(among(rows.map((row) => row.split(",")[0] ?? ""))).toEqual(people);
+
+    const made = await call("POST", `${base}/segments`, { name: `Left: ${unsubscribed}`, unsubscribed });
+    const path = `/mailing-lists/${left.listId}/segments/${made.body.data.id}/subscribers`;
+    const members: { email: string }[] = (await call("GET", path)).body.data.subscribers;
+    expect(among(members.map(({ email }) => email))).toEqual(people);
+  }
+  const clicked = await call("GET", `${base}/messages?unsubscribed=true&opened=true`);
+  expect(clicked.body.data.messages).toEqual([]);
+});
+
 describe("a segment of recipients", () => {
   const create = (body: object, options?: { key: string }) =>
     call("POST", `/campaigns/${campaign.campaignId}/segments`, { name: "Readers", ...body }, options);
@@ -175,7 +213,7 @@ describe("a segment of recipients", () => {
     ["has_opened", true],
   ])("with the filter %s, which it does not have, is refused and says which it has", async (field, value) => {
     const { status, body } = await create({ [field]: value });
-    const message = `${field} is not supported here: a segment takes the filters opened, clicked, link, domain`;
+    const message = `${field} is not supported here: a segment takes the filters opened, clicked, link, unsubscribed, domain`;
     expect([status, body.details]).toEqual([400, [{ field, message }]]);
   });
 
@@ -230,6 +268,7 @@ describe("a segment of recipients", () => {
     ["clicked_link", { campaign_id: newId(), link: 0 }],
     ["clicked_link", { campaign_id: newId(), link: -1 }],
     ["was_sent", { campaign_id: newId() }],
+    ["unsubscribed", newId()],
   ])("whose rule says %s %j is refused", async (operator, value) => {
     const conditions = all(["campaign", operator, value]);
     const path = `/mailing-lists/${campaign.listId}/segments`;

@@ -40,6 +40,9 @@ const engagement = {
       description: "Only recipients who clicked the link with this `index` of the campaign's links.",
     }),
   ),
+  unsubscribed: omittable(
+    Type.Boolean({ description: "Only recipients who unsubscribed through the mail; false: the others." }),
+  ),
   domain: text(253, "Only recipients at this domain, in any case and either script."),
 };
 
@@ -70,7 +73,7 @@ const CampaignSegment = Type.Object(
       Type.String({
         format: "uuid",
         description:
-          "The mailing list that the segment belongs to, whose active members it selects from; the list that the campaign was sent to when omitted.",
+          "The mailing list that the segment belongs to, whose members it selects from; the list that the campaign was sent to when omitted.",
       }),
     ),
     ...engagement,
@@ -125,7 +128,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Save the recipients of a campaign who did something as a segment of a list",
       description:
-        "The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.",
+        "The segment has rules on what people did with the campaign, so it follows later opens and clicks. It has active members only, except with `unsubscribed`: true, which selects members of any status. `list_id` is needed when the campaign was not sent to one list.",
       needs: need(segmentsResource, "write"),
       body: CampaignSegment,
       advise: () => segmentFilters,
@@ -156,14 +159,17 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
 /** The rules that select the same people as the filters do. */
 function conditionsOf(
   id: string,
-  { opened, clicked, link, domain }: Static<typeof CampaignSegment>,
+  { opened, clicked, link, unsubscribed, domain }: Static<typeof CampaignSegment>,
 ): Conditions {
-  const rules = [];
+  const rules: { field: string; operator: string; value: unknown }[] = [];
   const about = (operator: string, value: unknown = id) => rules.push({ field: "campaign", operator, value });
   if (opened != null) about(opened ? "opened" : "did_not_open");
   if (clicked != null) about(clicked ? "clicked" : "did_not_click");
   if (link != null) about("clicked_link", { campaign_id: id, link });
+  if (unsubscribed != null) about(unsubscribed ? "unsubscribed" : "did_not_unsubscribe");
   if (rules.length === 0) about("was_sent");
+  // Who unsubscribed is most often no active member any more: a rule on the status makes all members count.
+  if (unsubscribed === true) rules.push({ field: "status", operator: "is_not_empty", value: undefined });
   if (domain != null) rules.push({ field: "email_domain", operator: "equals", value: domain });
   return { logic: "and", rules };
 }

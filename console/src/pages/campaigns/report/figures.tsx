@@ -85,6 +85,7 @@ function figuresOf(
       name: "Unsubscribed",
       count: unsubscribed,
       ...delivered,
+      filter: { unsubscribed: true },
       who: "people who unsubscribed",
       usual: (other) => [other.unsubscribe_count, other.delivered_count],
     },

@@ -35,6 +35,7 @@ const sentences: Readonly<Record<keyof RecipientFilter, (word: string) => string
   clicked: (word) => (word === "true" ? "clicked" : "not clicked"),
   link: (word) => `clicked link ${Number(word) + 1}`,
   machine: (word) => (word === "true" ? "read by programs" : "not read by programs"),
+  unsubscribed: (word) => (word === "true" ? "unsubscribed" : "not unsubscribed"),
   domain: (word) => `at ${word}`,
 };
 
