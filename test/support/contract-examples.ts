@@ -477,6 +477,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   addMember: subscriber,
   exportSubscribers: () => ({ status: "active", fields: [] }),
   importSubscribers: () => fileForm("csvFile", `Email\n${unique("ada")}@example.net\n`),
+  inspectImportFile: () => fileForm("csvFile", "Email,First,City\nada@example.net,Ada,Rome\n"),
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
   runBulkAction: () => ({ action: "delete", filter: { search: unique() }, dry_run: true }),

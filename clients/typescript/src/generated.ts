@@ -1747,6 +1747,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailing-lists/{id}/subscribers/inspect-import-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show how an import would read a file, from its beginning
+         * @description Answers at once and stores nothing: the encoding, the delimiter, whether there is a header, the columns with the fields that their names and values suggest, and the first rows as an import reads them. Send the first 256 kB of a larger file with `is_beginning`. Begin a `mapping` with `columns`, and send `has_header` and a settled `encoding` with the import, which reads the whole file and may then guess another encoding or find faults further down: a dry run of `importSubscribers` shows those. A file that is no table is refused with the reason (400).
+         *
+         *     The body, or the file of the form, may have 256 KiB instead of 1 MiB.
+         *
+         *     Needs the permission `subscribers:write`.
+         */
+        post: operations["inspectImportFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailing-lists/{id}/subscribers/import-async": {
         parameters: {
             query?: never;
@@ -6897,6 +6921,62 @@ export interface components {
             /** @description Lists that keep mail from this person. */
             suppressions: components["schemas"]["SubscriberSuppression"][];
         };
+        ImportFileInspection: {
+            /**
+             * Format: binary
+             * @description The file, or its beginning with `is_beginning`. At most 256 kB; its name counts as in an import.
+             */
+            csvFile: Upload;
+            /**
+             * @description Whether the rest of the file is missing: then a row or a character that is cut off at the end is left out.
+             * @default false
+             */
+            is_beginning?: boolean;
+            /** @description Whether the file has a header row. If absent, a first row with an address is a person. */
+            has_header?: boolean;
+            /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
+            encoding?: string;
+        };
+        ImportFileColumn: {
+            /** @description Its position, counted from 1. */
+            position: number;
+            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
+            column: string;
+            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
+            field: string | null;
+            /** @description The field that its name and values suggest without a mapping; null for none. */
+            suggested_field: string | null;
+            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
+            samples: string[];
+        };
+        ImportFileRow: {
+            /** @description The line of the file on which it begins. */
+            line: number;
+            /** @description Its cells in the order of `columns`, each shortened to 100 characters. */
+            cells: string[];
+        };
+        InspectedImportFile: {
+            /** @description Its encoding, as found or as the request says. */
+            encoding: string;
+            /** @description Whether the encoding is a guess: send `encoding` to settle it. */
+            is_encoding_guessed: boolean;
+            /** @description What separates its cells: a comma, semicolon, tab or bar. */
+            delimiter: string;
+            /** @description Whether it is read with a header row. */
+            has_header: boolean;
+            /** @description The line of the header row; null without one. */
+            header_line: number | null;
+            /** @description Number of its columns. */
+            column_count: number;
+            /** @description Its columns in order, the first 200. */
+            columns: components["schemas"]["ImportFileColumn"][];
+            /** @description Its first rows below the header, at most 10, as an import reads their text. */
+            rows: components["schemas"]["ImportFileRow"][];
+            /** @description What the sender ought to know about how the file is read. */
+            warnings: string[];
+            /** @description Why an import with these choices and no others would be refused, such as a column that may say who gets no mail; null if it would not be. A `mapping` or another choice settles it. */
+            refusal: string | null;
+        };
         ImportMappedColumn: {
             /** @description The column: its header as the file has it, or its position, counted from 1. A file without a header, a column without a name and two columns with the same name need positions. */
             column: string | number;
@@ -6941,18 +7021,6 @@ export interface components {
             status?: "active" | "unsubscribed" | "bounced" | "complained";
             /** @description The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none. */
             opt_out_column?: string[];
-        };
-        ImportFileColumn: {
-            /** @description Its position, counted from 1. */
-            position: number;
-            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
-            column: string;
-            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
-            field: string | null;
-            /** @description The field that its name and values suggest without a mapping; null for none. */
-            suggested_field: string | null;
-            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
-            samples: string[];
         };
         ImportFile: {
             /** @description Its encoding, as found or as the request says. */
@@ -17580,6 +17648,64 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    inspectImportFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the mailing list, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A form with one file. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ImportFileInspection"];
+            };
+        };
+        responses: {
+            /** @description The file as an import reads it */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Show how an import would read a file, from its beginning. */
+                        data: components["schemas"]["InspectedImportFile"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -887,6 +887,17 @@ export interface Operations {
    */
   getSubscriber(input: { id: string } & CallOptions): Call<Data<"getSubscriber">>;
   /**
+   * Show how an import would read a file, from its beginning.
+   * Answers at once and stores nothing: the encoding, the delimiter, whether there is a header, the columns with the fields that their names and values suggest, and the first rows as an import reads them. Send the first 256 kB of a larger file with `is_beginning`. Begin a `mapping` with `columns`, and send `has_header` and a settled `encoding` with the import, which reads the whole file and may then guess another encoding or find faults further down: a dry run of `importSubscribers` shows those. A file that is no table is refused with the reason (400).
+   *
+   * The body, or the file of the form, may have 256 KiB instead of 1 MiB.
+   *
+   * Needs the permission `subscribers:write`.
+   *
+   * `POST /mailing-lists/{id}/subscribers/inspect-import-file`
+   */
+  inspectImportFile(input: { id: string; body: Body<"inspectImportFile"> } & CallOptions): Call<Data<"inspectImportFile">>;
+  /**
    * Import subscribers from a CSV file, in the background.
    * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
    *
@@ -2477,6 +2488,7 @@ export const operationTable = {
   setMemberStatus: "PUT /mailing-lists/{id}/subscribers/{subscriber_id}/status",
   listSubscribers: "GET /subscribers [subscribers]",
   getSubscriber: "GET /subscribers/{id}",
+  inspectImportFile: "POST /mailing-lists/{id}/subscribers/inspect-import-file (csvFile)",
   importSubscribers: "POST /mailing-lists/{id}/subscribers/import-async (csvFile)",
   exportSubscribers: "POST /mailing-lists/{id}/subscribers/export-async",
   runBulkAction: "POST /subscribers/bulk key",

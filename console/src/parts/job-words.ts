@@ -18,12 +18,8 @@ export function typeWords(type: string): string {
   return (types as Readonly<Record<string, string>>)[type] ?? type.replaceAll("_", " ");
 }
 
-/** Begins the label of the jobs by which the console asks for the columns of a file. */
-export const COLUMNS_LABEL = "Columns of";
-
 /** "Trial run" for an import that changes nothing, which its report says. */
-export function nameOfJob({ type, result, label }: Job): string {
-  if (type === "subscriber_import" && label?.startsWith(COLUMNS_LABEL)) return "Columns";
+export function nameOfJob({ type, result }: Job): string {
   return isTrial(result) ? "Trial run" : typeWords(type);
 }
 
