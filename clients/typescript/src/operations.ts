@@ -910,7 +910,7 @@ export interface Operations {
   importSubscribers(input: { id: string; body: Body<"importSubscribers">; query?: Query<"importSubscribers"> } & CallOptions): Call<Data<"importSubscribers">>;
   /**
    * Export subscribers to a CSV file, in the background.
-   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. `status`, `search` and `filter` are the filters of `listSubscribers`: all that are given have to be met.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1525,6 +1525,15 @@ export interface Operations {
    */
   listTlsReports(input: { id: string; query?: Query<"listTlsReports"> } & CallOptions): PagedCall<Data<"listTlsReports">, "reports">;
   /**
+   * Host, ports and user name for sending by SMTP.
+   * For programs that speak SMTP and not HTTP, and for the page that tells people what to fill in. It follows from the settings of the machine that answers, so give machines with other roles the same ones.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /smtp-settings`
+   */
+  getSmtpSettings(input?: CallOptions): Call<Data<"getSmtpSettings">>;
+  /**
    * Campaigns with their counts and rates, by default newest first.
    * A page of campaigns with their results, without their content. `search` finds parts of name and subject.
    *
@@ -1763,6 +1772,15 @@ export interface Operations {
    * `POST /render`
    */
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
+  /**
+   * The merge tags that the content of a campaign or an autoresponder can use.
+   * The built-in tags, in the order in which an editor would offer them, and the active custom fields in display order: with `list_id` those of that list and of all lists, without it those of all lists only. A value that a person lacks shows nothing.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /merge-tags`
+   */
+  listMergeTags(input?: { query?: Query<"listMergeTags"> } & CallOptions): Call<Data<"listMergeTags">>;
   /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
    * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
@@ -2554,6 +2572,7 @@ export const operationTable = {
   deleteRoutingRule: "DELETE /routing-rules/{id}",
   listDmarcReports: "GET /sending-domains/{id}/dmarc-reports [reports]",
   listTlsReports: "GET /sending-domains/{id}/tls-reports [reports]",
+  getSmtpSettings: "GET /smtp-settings",
   listCampaigns: "GET /campaigns [campaigns]",
   createCampaign: "POST /campaigns key",
   getCampaign: "GET /campaigns/{id}",
@@ -2577,6 +2596,7 @@ export const operationTable = {
   exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
+  listMergeTags: "GET /merge-tags",
   checkCampaign: "POST /campaigns/{id}/check",
   checkContent: "POST /check",
   getCampaignProgress: "GET /campaigns/{id}/progress",

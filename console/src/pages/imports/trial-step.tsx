@@ -111,7 +111,7 @@ function Trial({ id, children }: { readonly id: string; readonly children: (coun
         <CancelJob job={job} />
       </div>
     );
-  const report = readReport(job.result);
+  const report = readReport(job);
   if (job.status !== "completed" || !report)
     return (
       <p role="alert" className="border-l-2 border-bad px-3 py-1">
