@@ -23,6 +23,7 @@ import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
 import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { jobResource, type Owner, resources } from "./support/contract-examples.ts";
+import { withoutOtherFields } from "./support/exact-shape.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -94,6 +95,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  "merge-tags": "campaigns",
   notices: "notices",
   render: "campaigns",
   retry: "messages",
@@ -111,7 +113,13 @@ const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** Any caller may use these; what it gets depends on its permissions. */
-const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /notices", "GET /search"]);
+const forAnyone = new Set([
+  "GET /api-keys/permissions",
+  "GET /events",
+  "GET /notices",
+  "GET /search",
+  "GET /smtp-settings",
+]);
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([
@@ -471,13 +479,3 @@ describe("answers", () => {
     }
   });
 });
-
-/** The shape without additional properties, because an answer must not have fields that the reference does not list. */
-function withoutOtherFields(shape: unknown): unknown {
-  if (Array.isArray(shape)) return shape.map(withoutOtherFields);
-  if (typeof shape !== "object" || shape === null) return shape;
-  const parts = Object.fromEntries(
-    Object.entries(shape).map(([name, part]) => [name, withoutOtherFields(part)]),
-  );
-  return "properties" in parts ? { additionalProperties: false, ...parts } : parts;
-}

@@ -7,14 +7,17 @@ import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from "#platform/time-units.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { BULK_ACTION_JOB, bulkActionHandler } from "./bulk-actions/bulk-action-job.ts";
+import { bulkActionOutcome } from "./bulk-actions/bulk-action-result.ts";
 import { bulkActionEndpoints } from "./bulk-actions/endpoints.ts";
 import { customFieldEndpoints } from "./custom-fields/endpoints.ts";
 import { exportEndpoints } from "./exports/endpoints.ts";
 import { EXPORT_JOB, exportHandler } from "./exports/export-job.ts";
+import { exportOutcome } from "./exports/export-result.ts";
 import { usedByImports } from "./imports/blocking-imports-store.ts";
 import { withoutQuotedValues } from "./imports/dry-run-report.ts";
 import { importEndpoints } from "./imports/endpoints.ts";
 import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
+import { importOutcome } from "./imports/import-result.ts";
 import { mailingListEndpoints } from "./mailing-lists/endpoints.ts";
 import type { ListCampaigns } from "./mailing-lists/stats-from-daily-counters.ts";
 import { segmentEndpoints } from "./segments/endpoints.ts";
@@ -83,6 +86,13 @@ export const audienceJobs = {
   [IMPORT_JOB]: subscribers,
   [EXPORT_JOB]: subscribers,
   [BULK_ACTION_JOB]: subscribers,
+};
+
+/** What this wing's jobs count and result in, by job type. */
+export const audienceJobOutcomes = {
+  [IMPORT_JOB]: importOutcome,
+  [EXPORT_JOB]: exportOutcome,
+  [BULK_ACTION_JOB]: bulkActionOutcome,
 };
 
 /** Results as callers see them who may see the job but not read people, by job type. */

@@ -9,6 +9,7 @@ import { blacklistEndpoints } from "./blacklist/endpoints.ts";
 import { blacklistTasks, type MonitorDeps } from "./blacklist/run-monitors.ts";
 import type { Prober } from "./probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "./validations/bulk/bulk-job.ts";
+import { bulkValidationOutcome } from "./validations/bulk/bulk-validation-result.ts";
 import { validationEndpoints } from "./validations/endpoints.ts";
 import { openAddressChecker } from "./validations/open-address-checker.ts";
 import { removeOldValidationsJob } from "./validations/remove-old-validations.ts";
@@ -33,6 +34,9 @@ export function hygieneEndpoints(parts: HygieneParts): Endpoint[] {
 
 /** The nouns that this wing's jobs belong to, by job type. */
 export const hygieneJobs = { [BULK_JOB]: validations };
+
+/** What this wing's jobs count and result in, by job type. */
+export const hygieneJobOutcomes = { [BULK_JOB]: bulkValidationOutcome };
 
 export function hygieneHandlers(parts: HygieneParts): JobHandlers {
   const { database: db, clock, plans, prober } = parts;

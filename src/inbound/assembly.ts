@@ -6,9 +6,10 @@ import type { GaugeSource } from "#platform/metrics.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
+import { submissionEndpoints } from "./submission/endpoints.ts";
 
-export function inboundEndpoints({ database: db, clock }: ProcessContext): Endpoint[] {
-  return domainReportEndpoints({ db, clock });
+export function inboundEndpoints({ database: db, clock, config }: ProcessContext): Endpoint[] {
+  return [...domainReportEndpoints({ db, clock }), ...submissionEndpoints({ config })];
 }
 
 export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {

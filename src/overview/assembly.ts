@@ -10,6 +10,7 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import { noticeEndpoints } from "./notices/endpoints.ts";
 import { personEndpoints } from "./person/endpoints.ts";
 import { ERASURE_JOB, erasureHandler } from "./person/erasure-job.ts";
+import { erasureOutcome } from "./person/erasure-result.ts";
 import { searchEndpoints } from "./search/endpoints.ts";
 import { EverythingSearch } from "./search/search-everything.ts";
 import { streamEndpoints } from "./stream/endpoints.ts";
@@ -44,6 +45,9 @@ export function overviewEndpoints(
 
 /** The nouns that this wing's jobs belong to, by job type. */
 export const overviewJobs = { [ERASURE_JOB]: subscribers };
+
+/** What this wing's jobs count and result in, by job type. */
+export const overviewJobOutcomes = { [ERASURE_JOB]: erasureOutcome };
 
 export function overviewHandlers(
   { database: db, clock }: Pick<ProcessContext, "database" | "clock">,

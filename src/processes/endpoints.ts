@@ -1,9 +1,14 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
-import { audienceEndpoints, audienceJobs, audienceResultsWithoutValues } from "#audience/assembly.ts";
+import {
+  audienceEndpoints,
+  audienceJobOutcomes,
+  audienceJobs,
+  audienceResultsWithoutValues,
+} from "#audience/assembly.ts";
 import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
-import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
+import { type HygieneParts, hygieneEndpoints, hygieneJobOutcomes, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
@@ -11,13 +16,15 @@ import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
-import { overviewEndpoints, overviewJobs } from "#overview/assembly.ts";
+import { overviewEndpoints, overviewJobOutcomes, overviewJobs } from "#overview/assembly.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
+import type { JobOutcomeShape } from "#platform/jobs/job-shape.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import {
   type SendingParts,
   sendingEndpoints,
+  sendingJobOutcomes,
   sendingJobs,
   usesOfAudience,
   usesOfIdentity,
@@ -45,12 +52,21 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
   readonly forgetKeys: () => void;
 }
 
+const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
+
+/** What the jobs of each type count and result in. */
+export const jobOutcomes = {
+  ...audienceJobOutcomes,
+  ...sendingJobOutcomes,
+  ...hygieneJobOutcomes,
+  ...overviewJobOutcomes,
+} satisfies Record<keyof typeof jobTypes, JobOutcomeShape>;
+
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { config, clock, database: db, forgetKeys, publicUrl } = parts;
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
-  const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
@@ -90,6 +106,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...jobEndpoints({
       db,
       types: jobTypes,
+      outcomes: jobOutcomes,
       withoutValues: audienceResultsWithoutValues,
       onEnded: createJobReaction(clock),
     }),

@@ -1,6 +1,7 @@
 /** Assembles the sending wing: transactional mail, campaigns, autoresponders, and what lower wings ask about them. */
 
 import type { FastifyInstance } from "fastify";
+import { exportOutcome } from "#audience/exports/export-result.ts";
 import type { ListCampaigns } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
@@ -56,6 +57,7 @@ import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
+import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
 import { sentMessageParser } from "./message-content/parse-sent-message.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
@@ -111,6 +113,7 @@ export function sendingEndpoints(
     ...campaignAnalyticsEndpoints({ db }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
+    ...mergeTagEndpoints({ db }),
     ...campaignCheckEndpoints({
       ...mailComposing,
       clock,
@@ -140,6 +143,15 @@ export function sendingEndpoints(
 
 /** The nouns that this wing's jobs belong to, by job type. */
 export const sendingJobs = { [RECIPIENT_EXPORT_JOB]: campaigns };
+
+/** What this wing's jobs count and result in, by job type. */
+export const sendingJobOutcomes = {
+  [RECIPIENT_EXPORT_JOB]: {
+    ...exportOutcome,
+    name: "CampaignRecipientExportJob",
+    about: "An export of the recipients of a campaign.",
+  },
+};
 
 /** Types of this wing's jobs that run to their end without giving their slot to a waiting job. */
 export const uninterruptedExports: readonly string[] = [RECIPIENT_EXPORT_JOB];

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { TOTP } from "otpauth";
 import sql from "sql-template-tag";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
+import { ERASURE_JOB } from "#overview/person/erasure-job.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
@@ -219,7 +220,7 @@ export const resources: Readonly<
   "/jobs/{job_id}": async ({ database, workspaceId }) => {
     const resource = { name: jobResource, label: "", group: "" };
     const needs = { resource, action: "write", judgedBy: "server" } as const;
-    const { job_id } = await startJob(database, workspaceId, { type: "example", needs, input: {} });
+    const { job_id } = await startJob(database, workspaceId, { type: ERASURE_JOB, needs, input: {} });
     await writeJobFile(database, { workspaceId, jobId: job_id, name: "rows.csv" }, "a,b\r\n");
     await database.run(sql`
       update jobs set result_file = 'rows.csv', errors_file = 'rows.csv' where id = ${job_id}`);
@@ -477,6 +478,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   addMember: subscriber,
   exportSubscribers: () => ({ status: "active", fields: [] }),
   importSubscribers: () => fileForm("csvFile", `Email\n${unique("ada")}@example.net\n`),
+  inspectImportFile: () => fileForm("csvFile", "Email,First,City\nada@example.net,Ada,Rome\n"),
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
   runBulkAction: () => ({ action: "delete", filter: { search: unique() }, dry_run: true }),

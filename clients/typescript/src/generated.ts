@@ -1747,6 +1747,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailing-lists/{id}/subscribers/inspect-import-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show how an import would read a file, from its beginning
+         * @description Answers at once and stores nothing: the encoding, the delimiter, whether there is a header, the columns with the fields that their names and values suggest, and the first rows as an import reads them. Send the first 256 kB of a larger file with `is_beginning`. Begin a `mapping` with `columns`, and send `has_header` and a settled `encoding` with the import, which reads the whole file and may then guess another encoding or find faults further down: a dry run of `importSubscribers` shows those. A file that is no table is refused with the reason (400).
+         *
+         *     The body, or the file of the form, may have 256 KiB instead of 1 MiB.
+         *
+         *     Needs the permission `subscribers:write`.
+         */
+        post: operations["inspectImportFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailing-lists/{id}/subscribers/import-async": {
         parameters: {
             query?: never;
@@ -1782,7 +1806,7 @@ export interface paths {
         put?: never;
         /**
          * Export subscribers to a CSV file, in the background
-         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.
+         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. `status`, `search` and `filter` are the filters of `listSubscribers`: all that are given have to be met.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -2851,6 +2875,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/smtp-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Host, ports and user name for sending by SMTP
+         * @description For programs that speak SMTP and not HTTP, and for the page that tells people what to fill in. It follows from the settings of the machine that answers, so give machines with other roles the same ones.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        get: operations["getSmtpSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns": {
         parameters: {
             query?: never;
@@ -3319,6 +3365,28 @@ export interface paths {
          *     Needs the permission `campaigns:read`.
          */
         post: operations["renderContent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/merge-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The merge tags that the content of a campaign or an autoresponder can use
+         * @description The built-in tags, in the order in which an editor would offer them, and the active custom fields in display order: with `list_id` those of that list and of all lists, without it those of all lists only. A value that a person lacks shows nothing.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        get: operations["listMergeTags"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -6904,6 +6972,62 @@ export interface components {
             /** @description Lists that keep mail from this person. */
             suppressions: components["schemas"]["SubscriberSuppression"][];
         };
+        ImportFileInspection: {
+            /**
+             * Format: binary
+             * @description The file, or its beginning with `is_beginning`. At most 256 kB; its name counts as in an import.
+             */
+            csvFile: Upload;
+            /**
+             * @description Whether the rest of the file is missing: then a row or a character that is cut off at the end is left out.
+             * @default false
+             */
+            is_beginning?: boolean;
+            /** @description Whether the file has a header row. If absent, a first row with an address is a person. */
+            has_header?: boolean;
+            /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
+            encoding?: string;
+        };
+        ImportFileColumn: {
+            /** @description Its position, counted from 1. */
+            position: number;
+            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
+            column: string;
+            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
+            field: string | null;
+            /** @description The field that its name and values suggest without a mapping; null for none. */
+            suggested_field: string | null;
+            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
+            samples: string[];
+        };
+        ImportFileRow: {
+            /** @description The line of the file on which it begins. */
+            line: number;
+            /** @description Its cells in the order of `columns`, each shortened to 100 characters. */
+            cells: string[];
+        };
+        InspectedImportFile: {
+            /** @description Its encoding, as found or as the request says. */
+            encoding: string;
+            /** @description Whether the encoding is a guess: send `encoding` to settle it. */
+            is_encoding_guessed: boolean;
+            /** @description What separates its cells: a comma, semicolon, tab or bar. */
+            delimiter: string;
+            /** @description Whether it is read with a header row. */
+            has_header: boolean;
+            /** @description The line of the header row; null without one. */
+            header_line: number | null;
+            /** @description Number of its columns. */
+            column_count: number;
+            /** @description Its columns in order, the first 200. */
+            columns: components["schemas"]["ImportFileColumn"][];
+            /** @description Its first rows below the header, at most 10, as an import reads their text. */
+            rows: components["schemas"]["ImportFileRow"][];
+            /** @description What the sender ought to know about how the file is read. */
+            warnings: string[];
+            /** @description Why an import with these choices and no others would be refused, such as a column that may say who gets no mail; null if it would not be. A `mapping` or another choice settles it. */
+            refusal: string | null;
+        };
         ImportMappedColumn: {
             /** @description The column: its header as the file has it, or its position, counted from 1. A file without a header, a column without a name and two columns with the same name need positions. */
             column: string | number;
@@ -6949,18 +7073,6 @@ export interface components {
             /** @description The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none. */
             opt_out_column?: string[];
         };
-        ImportFileColumn: {
-            /** @description Its position, counted from 1. */
-            position: number;
-            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
-            column: string;
-            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
-            field: string | null;
-            /** @description The field that its name and values suggest without a mapping; null for none. */
-            suggested_field: string | null;
-            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
-            samples: string[];
-        };
         ImportFile: {
             /** @description Its encoding, as found or as the request says. */
             encoding: string;
@@ -6994,6 +7106,37 @@ export interface components {
             /** @description The columns as a first look finds them; null if the file is no table, which the job explains. */
             file: components["schemas"]["ImportFile"] | null;
         };
+        /** @description The filters of `listSubscribers` besides status and search; `joined_from` and `joined_to` are about the list. */
+        MemberFilter: {
+            /**
+             * Format: date-time
+             * @description Only those who joined at or after this time: the workspace, or with list_id that list.
+             */
+            joined_from?: string;
+            /**
+             * Format: date-time
+             * @description Only those who joined before this time.
+             */
+            joined_to?: string;
+            /**
+             * Format: date-time
+             * @description Only those who opened or clicked a message at or after this time.
+             */
+            opened_since?: string;
+            /** @description Only those who never opened or clicked a message. */
+            never_opened?: boolean;
+            /**
+             * Format: date-time
+             * @description Only those who clicked a link at or after this time.
+             */
+            clicked_since?: string;
+            /** @description Only those who never clicked a link. */
+            never_clicked?: boolean;
+            /** @description Name of a custom field, which a list or all lists have, or of which a person has a value; needs field_value. Other names are refused. */
+            field?: string;
+            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
+            field_value?: string;
+        };
         SubscriberExport: {
             /**
              * @description Only those in this state.
@@ -7002,6 +7145,8 @@ export interface components {
             status?: "active" | "unsubscribed" | "bounced" | "complained" | null;
             /** @description Only those whom this search finds. */
             search?: string | null;
+            /** @description Only those who meet all conditions of this filter. */
+            filter?: components["schemas"]["MemberFilter"] | null;
             /**
              * Format: uuid
              * @description Only those in this segment of the list.
@@ -8715,6 +8860,31 @@ export interface components {
             /** @description The page of reports. */
             pagination: components["schemas"]["Pagination"];
         };
+        SmtpSubmissionPort: {
+            /** @description The port. */
+            port: number;
+            /**
+             * @description `starttls`: the client asks for TLS with STARTTLS, and cannot log in before. `implicit`: TLS from the first byte.
+             * @enum {string}
+             */
+            tls: "starttls" | "implicit";
+        };
+        /** @description What an SMTP client needs; docs/submission.md. */
+        SmtpSubmission: {
+            /** @description Host to connect to. A loopback address if the ports listen on this machine only. */
+            host: string;
+            /** @description Its ports, that with implicit TLS last. */
+            ports: components["schemas"]["SmtpSubmissionPort"][];
+            /** @description A user name that works; any other does, too. The password is an API key with `emails:send`. */
+            username: string;
+            /** @description Whether the service made its certificate itself: clients that verify certificates refuse it. */
+            is_self_signed: boolean;
+        };
+        /** @description SMTP at this installation. `submission` is null where it is off. */
+        SmtpSettings: {
+            /** @description What an SMTP client needs; docs/submission.md. */
+            submission: components["schemas"]["SmtpSubmission"] | null;
+        };
         CampaignSummary: {
             /**
              * Format: uuid
@@ -9576,6 +9746,28 @@ export interface components {
                  */
                 expires_at: string;
             };
+        };
+        MergeTag: {
+            /** @description What a template writes between `{{` and `}}`, such as `first_name` or `custom_fields.city`. */
+            name: string;
+            /** @description The whole tag, such as `{{ first_name }}`. */
+            tag: string;
+            /**
+             * @description Whether every recipient has it, or it is a custom field.
+             * @enum {string}
+             */
+            kind: "built_in" | "custom_field";
+            /** @description What it shows, in words; for a custom field its label. */
+            meaning: string;
+            /** @description What it may show: for a custom field its placeholder or first choice; null without one. */
+            example: string | null;
+            /**
+             * @description Type of the custom field; null for a built-in tag.
+             * @enum {string|null}
+             */
+            field_type: "text" | "textarea" | "number" | "date" | "email" | "url" | "boolean" | "select" | "multiselect" | null;
+            /** @description The fields whose templates can use it. An SMS has only `text_content`. */
+            valid_in: ("subject" | "html_content" | "text_content")[];
         };
         CheckFinding: {
             /**
@@ -11419,6 +11611,159 @@ export interface components {
              */
             last_updated: string;
         };
+        /** @description A column that says who gets no mail. */
+        ImportOptOutColumn: {
+            /** @description Its header, or its position. */
+            column: string;
+            /** @description Rows that it opts out of mail. */
+            opted_out: number;
+        };
+        /** @description What an import did. */
+        ImportResult: {
+            /** @description Name of the file as it was sent. */
+            file_name: string;
+            /** @description Rows of the file below its header. */
+            rows: number;
+            /** @description Rows that another row of the same address replaced. */
+            duplicates: number;
+            /** @description Rows that were refused. */
+            invalid: number;
+            /** @description The encoding as which the file was read. */
+            encoding: string;
+            /** @description What separates its cells. */
+            delimiter: string;
+            /** @description Columns that are not imported, by their headers or positions. */
+            skipped_columns: string[];
+            /** @description Columns that say who gets no mail. */
+            opt_out_columns: components["schemas"]["ImportOptOutColumn"][];
+            /** @description What the sender ought to know. */
+            warnings: string[];
+            /**
+             * @description It was no dry run; absent in results of earlier versions.
+             * @constant
+             */
+            dry_run?: false;
+            /** @description People who joined the list. */
+            created: number;
+            /** @description Members who were changed. */
+            updated: number;
+            /** @description Members in whom nothing changed. */
+            unchanged: number;
+            /** @description Rows with errors that were written for their status only. */
+            written_in_part: number;
+        };
+        /** @description A column as the whole file was read. */
+        ImportReadColumn: {
+            /** @description Its position, counted from 1. */
+            position: number;
+            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
+            column: string;
+            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
+            field: string | null;
+            /** @description The field that its name and values suggest without a mapping; null for none. */
+            suggested_field: string | null;
+            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
+            samples?: string[];
+            /** @description What it is read as, in the words of earlier versions; null if skipped. */
+            meaning: string | null;
+        };
+        ImportExample: {
+            /** @description The line of the file. */
+            line: number;
+            /** @description The address. */
+            email: string;
+        };
+        ImportOptOutExample: {
+            /** @description The line of the file. */
+            line: number;
+            /** @description The address. */
+            email: string;
+            /**
+             * @description The status that the row gives.
+             * @enum {string}
+             */
+            status: "active" | "unsubscribed" | "bounced" | "complained";
+            /** @description The column that says so; null for the request. */
+            column: string | null;
+        };
+        ImportErrorExample: {
+            /** @description The line of the file. */
+            line: number;
+            /** @description The column of the error. */
+            column: string;
+            /** @description Its value, shortened. */
+            value: string;
+            /** @description Why it is refused. */
+            reason: string;
+            /**
+             * @description The status with which the row is written in part; null if the row is refused.
+             * @enum {string|null}
+             */
+            written_as: "active" | "unsubscribed" | "bounced" | "complained" | null;
+        };
+        /** @description The first five of each kind; absent for callers who may not read people. */
+        ImportExamples: {
+            /** @description People who would join the list. */
+            new: components["schemas"]["ImportExample"][];
+            /** @description People who are on it. */
+            known: components["schemas"]["ImportExample"][];
+            /** @description People who get no mail, because the file says so. */
+            opted_out: components["schemas"]["ImportOptOutExample"][];
+            /** @description Errors of rows. */
+            refused: components["schemas"]["ImportErrorExample"][];
+        };
+        /** @description What an import of the file would do. */
+        ImportDryRunResult: {
+            /** @description Name of the file as it was sent. */
+            file_name: string;
+            /** @description Rows of the file below its header. */
+            rows: number;
+            /** @description Rows that another row of the same address replaced. */
+            duplicates: number;
+            /** @description Rows that were refused. */
+            invalid: number;
+            /** @description The encoding as which the file was read. */
+            encoding: string;
+            /** @description What separates its cells. */
+            delimiter: string;
+            /** @description Columns that are not imported, by their headers or positions. */
+            skipped_columns: string[];
+            /** @description Columns that say who gets no mail. */
+            opt_out_columns: components["schemas"]["ImportOptOutColumn"][];
+            /** @description What the sender ought to know. */
+            warnings: string[];
+            /**
+             * @description Nothing was written.
+             * @constant
+             */
+            dry_run: true;
+            /** @description People who would join the list. */
+            created: number;
+            /** @description Those of them who are new to the workspace. */
+            new_to_workspace: number;
+            /** @description Members who would be changed. */
+            updated: number;
+            /** @description Members in whom nothing would change. */
+            unchanged: number;
+            /** @description People who would get no mail, because the file says so. */
+            opted_out: number;
+            /** @description Rows with errors that were written for their status only. */
+            written_in_part: number;
+            /**
+             * @description The order of its dates; null if they show none.
+             * @enum {string|null}
+             */
+            date_order: "DMY" | "MDY" | "YMD" | "YDM" | null;
+            /** @description Whether it was read with a header row. */
+            has_header: boolean;
+            /** @description The line of the header row; null without one. */
+            header_line: number | null;
+            /** @description Which field each column is for, as JSON. One column must be for `email`. Other columns are not imported, but those that plainly say who gets no mail count as without a mapping. Without a mapping the header decides. */
+            mapping: components["schemas"]["ImportMappedColumn"][] | null;
+            /** @description Its columns, the first 200. */
+            columns: components["schemas"]["ImportReadColumn"][];
+            examples?: components["schemas"]["ImportExamples"];
+        };
         /** @description Who started the job; null in jobs of earlier versions. */
         JobActor: {
             /**
@@ -11446,7 +11791,8 @@ export interface components {
             /** @description Its name when the job started. */
             name: string;
         };
-        Job: {
+        /** @description What jobs of all types have. */
+        JobFields: {
             /**
              * Format: uuid
              * @description Id of the job.
@@ -11457,8 +11803,6 @@ export interface components {
              * @description Equal to id.
              */
             job_id: string;
-            /** @description What it does. */
-            type: string;
             /** @description The label that its request gave; null for none. */
             label: string | null;
             /** @description Who started the job; null in jobs of earlier versions. */
@@ -11484,21 +11828,6 @@ export interface components {
             failed: number;
             /** @description Rows that changed nothing. */
             skipped: number;
-            /** @description The same rows by their outcome. */
-            counts: {
-                /** @description Rows that were added. */
-                created: number;
-                /** @description Rows that were changed. */
-                updated: number;
-                /** @description Rows that another row of the file replaced. */
-                duplicates: number;
-                /** @description Rows that were refused. */
-                invalid: number;
-            } & {
-                [key: string]: number;
-            };
-            /** @description The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
-            result: unknown;
             /** @description Why it failed. */
             error: string | null;
             /** @description Path of the result file. */
@@ -11528,6 +11857,289 @@ export interface components {
              */
             expires_at: string | null;
         };
+        /** @description An import of subscribers, or a dry run of one (`result.dry_run`). */
+        SubscriberImportJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "subscriber_import";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+                /** @description Members in whom nothing changed. Absent until the job has begun. */
+                unchanged?: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["ImportResult"] | components["schemas"]["ImportDryRunResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscriber_import";
+        });
+        /** @description What an export wrote; `download_url` has the file. */
+        ExportResult: {
+            /** @description Rows of the file below its header. */
+            rows: number;
+            /** @description The header of the file. */
+            columns: string[];
+        };
+        /** @description An export of the subscribers of a list. */
+        SubscriberExportJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "subscriber_export";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["ExportResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscriber_export";
+        });
+        /** @description What a bulk action did. */
+        BulkActionResult: {
+            /**
+             * @description What it did to each person.
+             * @enum {string}
+             */
+            action: "add_to_list" | "remove_from_list" | "set_status" | "set_field" | "suppress" | "delete";
+            /** @description Whether nothing was changed, and the numbers say what would be. */
+            dry_run: boolean;
+            /** @description Name of the API key or the person who started it. */
+            started_by: string;
+            /** @description People whom it was for. */
+            matched: number;
+            /** @description People whom it changed. */
+            changed: number;
+            /** @description People in whom there was nothing to change. */
+            unchanged: number;
+            /** @description People whom it refused: the file of `errors_url` has the reasons. */
+            refused: number;
+        };
+        /** @description A bulk action on people. */
+        SubscriberBulkActionJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "subscriber_bulk_action";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+                /** @description People who were changed. Absent until the job has begun. */
+                changed?: number;
+                /** @description People in whom there was nothing to change. Absent until the job has begun. */
+                unchanged?: number;
+                /** @description People who were refused. Absent until the job has begun. */
+                refused?: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["BulkActionResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscriber_bulk_action";
+        });
+        /** @description An export of the recipients of a campaign. */
+        CampaignRecipientExportJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "campaign_recipient_export";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["ExportResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "campaign_recipient_export";
+        });
+        /** @description What a validation of a file found. */
+        BulkValidationResult: {
+            /** @description Name of the file as it was sent. */
+            file_name: string;
+            /** @description Different addresses in the file. */
+            addresses: number;
+            /** @description Rows that repeat an address. */
+            duplicates: number;
+            /** @description Addresses that are valid. */
+            valid: number;
+            /** @description Addresses that are invalid. */
+            invalid: number;
+            /** @description Addresses that are catch-all. */
+            catch_all: number;
+            /** @description Addresses that are disposable. */
+            disposable: number;
+            /** @description Addresses that are role-based. */
+            role_based: number;
+            /** @description Addresses that are unknown. */
+            unknown: number;
+            /** @description Addresses without a result: the file of `errors_url` has them. */
+            not_validated: number;
+            /**
+             * @description The limit that ended it early; null for none.
+             * @enum {string|null}
+             */
+            stopped_by: "plan_limit_reached" | "insufficient_balance" | null;
+            /** @description What the sender ought to know about how the file was read. */
+            warnings?: string[];
+        };
+        /** @description A validation of the addresses of a file. */
+        ValidationBulkJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "validation_bulk";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+                /** @description Addresses that are valid. Absent until the job has begun. */
+                valid?: number;
+                /** @description Addresses that are catch-all. Absent until the job has begun. */
+                catch_all?: number;
+                /** @description Addresses that are disposable. Absent until the job has begun. */
+                disposable?: number;
+                /** @description Addresses that are role-based. Absent until the job has begun. */
+                role_based?: number;
+                /** @description Addresses that are unknown. Absent until the job has begun. */
+                unknown?: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["BulkValidationResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "validation_bulk";
+        });
+        /** @description How much was erased. */
+        ErasedCounts: {
+            /** @description Messages whose recipient and replies were erased. */
+            messages: number;
+            /** @description Contents of messages that were erased. */
+            message_contents: number;
+            /** @description Waiting messages that were cancelled. */
+            cancelled: number;
+            /** @description Memberships of lists that were deleted. */
+            memberships: number;
+            /** @description Requests of sign-up forms that were deleted. */
+            signup_requests: number;
+            /** @description Validations of the address that were deleted. */
+            validations: number;
+        };
+        /** @description What an erasure removed, and what stays. */
+        ErasureResult: {
+            /**
+             * Format: uuid
+             * @description Id that the person had.
+             */
+            subscriber_id: string;
+            /** @description Name of the API key or the person who started it. */
+            started_by: string;
+            erased: components["schemas"]["ErasedCounts"];
+            /** @description Whether the address is on a suppression list. */
+            is_suppressed: boolean;
+            /** @description What stays, in sentences. */
+            kept: string[];
+        };
+        /** @description The erasure of a person. */
+        SubscriberErasureJob: {
+            /**
+             * @description What it does.
+             * @constant
+             */
+            type: "subscriber_erasure";
+            /** @description The same rows by their outcome. */
+            counts: {
+                /** @description Rows that were added. */
+                created: number;
+                /** @description Rows that were changed. */
+                updated: number;
+                /** @description Rows that another row of the file replaced. */
+                duplicates: number;
+                /** @description Rows that were refused. */
+                invalid: number;
+                /** @description Messages whose recipient and replies were erased. Absent until the job has begun. */
+                messages?: number;
+                /** @description Contents of messages that were erased. Absent until the job has begun. */
+                message_contents?: number;
+                /** @description Waiting messages that were cancelled. Absent until the job has begun. */
+                cancelled?: number;
+                /** @description Memberships of lists that were deleted. Absent until the job has begun. */
+                memberships?: number;
+                /** @description Requests of sign-up forms that were deleted. Absent until the job has begun. */
+                signup_requests?: number;
+                /** @description Validations of the address that were deleted. Absent until the job has begun. */
+                validations?: number;
+                /** @description 1 if the address is on a suppression list. Absent until the job has begun. */
+                is_suppressed?: number;
+            };
+            /** @description The result of the job; null until it has ended, and if it failed. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
+            result: components["schemas"]["ErasureResult"] | null;
+        } & (components["schemas"]["JobFields"] & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "subscriber_erasure";
+        });
+        /** @description A background job. Its `type` decides what `counts` and `result` have. */
+        Job: components["schemas"]["SubscriberImportJob"] | components["schemas"]["SubscriberExportJob"] | components["schemas"]["SubscriberBulkActionJob"] | components["schemas"]["CampaignRecipientExportJob"] | components["schemas"]["ValidationBulkJob"] | components["schemas"]["SubscriberErasureJob"];
         /** @description A page of a list. */
         JobPage: {
             /** @description The rows of the page. */
@@ -17715,6 +18327,64 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    inspectImportFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the mailing list, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A form with one file. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["ImportFileInspection"];
+            };
+        };
+        responses: {
+            /** @description The file as an import reads it */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Show how an import would read a file, from its beginning. */
+                        data: components["schemas"]["InspectedImportFile"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     importSubscribers: {
         parameters: {
             query?: {
@@ -21213,6 +21883,50 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    getSmtpSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description SMTP settings */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Host, ports and user name for sending by SMTP. */
+                        data: components["schemas"]["SmtpSettings"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     listCampaigns: {
         parameters: {
             query?: {
@@ -22536,6 +23250,53 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listMergeTags: {
+        parameters: {
+            query?: {
+                /** @description The mailing list whose custom fields are wanted, too. */
+                list_id?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Merge tags */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The merge tags that the content of a campaign or an autoresponder can use. */
+                        data: components["schemas"]["MergeTag"][];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -887,6 +887,17 @@ export interface Operations {
    */
   getSubscriber(input: { id: string } & CallOptions): Call<Data<"getSubscriber">>;
   /**
+   * Show how an import would read a file, from its beginning.
+   * Answers at once and stores nothing: the encoding, the delimiter, whether there is a header, the columns with the fields that their names and values suggest, and the first rows as an import reads them. Send the first 256 kB of a larger file with `is_beginning`. Begin a `mapping` with `columns`, and send `has_header` and a settled `encoding` with the import, which reads the whole file and may then guess another encoding or find faults further down: a dry run of `importSubscribers` shows those. A file that is no table is refused with the reason (400).
+   *
+   * The body, or the file of the form, may have 256 KiB instead of 1 MiB.
+   *
+   * Needs the permission `subscribers:write`.
+   *
+   * `POST /mailing-lists/{id}/subscribers/inspect-import-file`
+   */
+  inspectImportFile(input: { id: string; body: Body<"inspectImportFile"> } & CallOptions): Call<Data<"inspectImportFile">>;
+  /**
    * Import subscribers from a CSV file, in the background.
    * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
    *
@@ -899,7 +910,7 @@ export interface Operations {
   importSubscribers(input: { id: string; body: Body<"importSubscribers">; query?: Query<"importSubscribers"> } & CallOptions): Call<Data<"importSubscribers">>;
   /**
    * Export subscribers to a CSV file, in the background.
-   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. `status`, `search` and `filter` are the filters of `listSubscribers`: all that are given have to be met.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1514,6 +1525,15 @@ export interface Operations {
    */
   listTlsReports(input: { id: string; query?: Query<"listTlsReports"> } & CallOptions): PagedCall<Data<"listTlsReports">, "reports">;
   /**
+   * Host, ports and user name for sending by SMTP.
+   * For programs that speak SMTP and not HTTP, and for the page that tells people what to fill in. It follows from the settings of the machine that answers, so give machines with other roles the same ones.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /smtp-settings`
+   */
+  getSmtpSettings(input?: CallOptions): Call<Data<"getSmtpSettings">>;
+  /**
    * Campaigns with their counts and rates, by default newest first.
    * A page of campaigns with their results, without their content. `search` finds parts of name and subject.
    *
@@ -1752,6 +1772,15 @@ export interface Operations {
    * `POST /render`
    */
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
+  /**
+   * The merge tags that the content of a campaign or an autoresponder can use.
+   * The built-in tags, in the order in which an editor would offer them, and the active custom fields in display order: with `list_id` those of that list and of all lists, without it those of all lists only. A value that a person lacks shows nothing.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /merge-tags`
+   */
+  listMergeTags(input?: { query?: Query<"listMergeTags"> } & CallOptions): Call<Data<"listMergeTags">>;
   /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
    * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
@@ -2477,6 +2506,7 @@ export const operationTable = {
   setMemberStatus: "PUT /mailing-lists/{id}/subscribers/{subscriber_id}/status",
   listSubscribers: "GET /subscribers [subscribers]",
   getSubscriber: "GET /subscribers/{id}",
+  inspectImportFile: "POST /mailing-lists/{id}/subscribers/inspect-import-file (csvFile)",
   importSubscribers: "POST /mailing-lists/{id}/subscribers/import-async (csvFile)",
   exportSubscribers: "POST /mailing-lists/{id}/subscribers/export-async",
   runBulkAction: "POST /subscribers/bulk key",
@@ -2542,6 +2572,7 @@ export const operationTable = {
   deleteRoutingRule: "DELETE /routing-rules/{id}",
   listDmarcReports: "GET /sending-domains/{id}/dmarc-reports [reports]",
   listTlsReports: "GET /sending-domains/{id}/tls-reports [reports]",
+  getSmtpSettings: "GET /smtp-settings",
   listCampaigns: "GET /campaigns [campaigns]",
   createCampaign: "POST /campaigns key",
   getCampaign: "GET /campaigns/{id}",
@@ -2565,6 +2596,7 @@ export const operationTable = {
   exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
+  listMergeTags: "GET /merge-tags",
   checkCampaign: "POST /campaigns/{id}/check",
   checkContent: "POST /check",
   getCampaignProgress: "GET /campaigns/{id}/progress",

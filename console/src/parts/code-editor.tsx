@@ -1,4 +1,5 @@
 /** An editor for HTML or text, a chunk of its own that loads when it is shown. */
+import type { Schema } from "@posthaste/client";
 import { lazy, type Ref, Suspense } from "react";
 
 /** A place that something is said about, from 1. */
@@ -9,10 +10,7 @@ export interface CodeMark {
   readonly message: string;
 }
 
-export interface MergeTag {
-  readonly name: string;
-  readonly description: string;
-}
+export type MergeTag = Pick<Schema<"MergeTag">, "name" | "meaning" | "example">;
 
 export interface CodeEditorHandle {
   readonly jumpTo: (line: number, column: number) => void;

@@ -147,9 +147,10 @@ function mergeTags(tags: () => readonly MergeTag[]): CompletionSource {
     const lead = isOutput && before.text === "{{" ? " " : "";
     return {
       from: context.pos - word.length,
-      options: tags().map(({ name, description }) => ({
+      options: tags().map(({ name, meaning, example }) => ({
         label: name,
-        detail: description,
+        detail: meaning,
+        ...(example !== null && { info: `For example: ${example}` }),
         apply: `${lead}${name}${isOutput && !isClosed ? " }}" : ""}`,
         type: "variable",
       })),

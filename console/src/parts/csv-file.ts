@@ -5,7 +5,7 @@ export function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void 
   saveFile(`${name}.csv`, new Blob([rows.map(lineOf).join("")], { type: "text/csv" }));
 }
 
-export function saveFile(name: string, content: Blob): void {
+function saveFile(name: string, content: Blob): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;

@@ -46,7 +46,10 @@ function paceText({ started_at, processed, total }: Job): string {
 
 /** The counts by outcome; those that are zero say little, except what an import refused. */
 export function JobCounts({ job }: { readonly job: Job }) {
-  const named = Object.entries(job.counts).filter(([name, count]) => count > 0 || name === "invalid");
+  const counts = Object.entries<number | undefined>(job.counts);
+  const named = counts.flatMap(([name, count = 0]) =>
+    count > 0 || name === "invalid" ? [[name, count] as const] : [],
+  );
   if (job.total === null) return null;
   return (
     <Facts>
@@ -69,7 +72,7 @@ export function JobFiles({ job }: { readonly job: Job }) {
   const { workspace } = usePlace();
   const links = [
     // The report of a trial run is shown in the page.
-    { url: isTrial(job.result) ? null : job.download_url, name: "Download the file" },
+    { url: isTrial(job) ? null : job.download_url, name: "Download the file" },
     { url: job.error_rows_url, name: "Download the refused rows" },
     { url: job.errors_url, name: "Download the reasons" },
   ];

@@ -18,17 +18,14 @@ export function typeWords(type: string): string {
   return (types as Readonly<Record<string, string>>)[type] ?? type.replaceAll("_", " ");
 }
 
-/** Begins the label of the jobs by which the console asks for the columns of a file. */
-export const COLUMNS_LABEL = "Columns of";
-
 /** "Trial run" for an import that changes nothing, which its report says. */
-export function nameOfJob({ type, result, label }: Job): string {
-  if (type === "subscriber_import" && label?.startsWith(COLUMNS_LABEL)) return "Columns";
-  return isTrial(result) ? "Trial run" : typeWords(type);
+export function nameOfJob(job: Job): string {
+  return isTrial(job) ? "Trial run" : typeWords(job.type);
 }
 
-export function isTrial(result: unknown): boolean {
-  return (result as { readonly dry_run?: unknown } | null)?.dry_run === true;
+/** Whether it changed nothing, and only says what it would do. */
+export function isTrial({ result }: Job): boolean {
+  return result !== null && "dry_run" in result && result.dry_run === true;
 }
 
 export const lookOfJob: Readonly<Record<Job["status"], Look>> = {

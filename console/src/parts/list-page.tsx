@@ -55,7 +55,8 @@ interface Props<Row> {
   /** Opens a row on a page of its own, in a second step where there is a panel. */
   readonly onOpen: (id: string) => void;
   readonly panel?: (id: string, onClose: () => void) => ReactNode;
-  readonly acts?: ReactNode;
+  /** At the title, or at the filter of a part; may depend on the filter. */
+  readonly acts?: ReactNode | ((values: FilterValues) => ReactNode);
   /** Beside the title; gets what loads the rows again. */
   readonly beside?: (reload: () => void) => ReactNode;
   readonly empty: ReactNode;
@@ -97,6 +98,7 @@ export function ListPage<Row>(props: Props<Row>) {
     ),
   );
   const conditions = JSON.stringify(values);
+  const acts = typeof props.acts === "function" ? props.acts(values) : props.acts;
   const chosen = useSelection(conditions);
   const { settings, change } = useTableSettings(queryKey);
   const limit = pageSizes.find((size) => size === settings.limit);
@@ -146,7 +148,7 @@ export function ListPage<Row>(props: Props<Row>) {
           <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 px-6 py-2 max-md:px-4">
             <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
             {props.beside?.(() => void refetch())}
-            <div className="ml-auto flex items-center gap-2">{props.acts}</div>
+            <div className="ml-auto flex items-center gap-2">{acts}</div>
           </header>
         )}
         <div
@@ -160,7 +162,7 @@ export function ListPage<Row>(props: Props<Row>) {
             values={values}
             onChange={(next) => go({ ...keep, ...next })}
           />
-          {isPart && props.acts && <div className="flex min-h-9 items-center gap-2">{props.acts}</div>}
+          {isPart && acts && <div className="flex min-h-9 items-center gap-2">{acts}</div>}
           <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
             {data && total > 0 && (
               <Pager

@@ -1,24 +1,30 @@
 /** The body of a bulk action: whom it is for, and what it does; and its checked form, the input of the job. */
 import { type Static, Type } from "typebox";
 import { requireKnownList } from "#audience/mailing-lists/store.ts";
+import { criteriaInBody, criteriaOf } from "#audience/subscribers/criteria-in-body.ts";
 import type { PeopleSelection } from "#audience/subscribers/filtered-people-store.ts";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
-import { criteriaWords, readPersonFilter } from "#audience/subscribers/person-filter.ts";
+import { readPersonFilter } from "#audience/subscribers/person-filter.ts";
 import { findSuppressionList } from "#audience/suppression-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { JobLabel } from "#platform/jobs/start-or-cancel-job.ts";
-import { Timestamp } from "#platform/shapes.ts";
 import { readNewValue } from "./field-value.ts";
 
 /** Ids in one call. */
 const MOST_IDS = 10_000;
 
-const actions = ["add_to_list", "remove_from_list", "set_status", "set_field", "suppress", "delete"] as const;
+export const actions = [
+  "add_to_list",
+  "remove_from_list",
+  "set_status",
+  "set_field",
+  "suppress",
+  "delete",
+] as const;
 type ActionName = (typeof actions)[number];
 
-const moment = (description: string) => Type.Optional(Type.Unsafe<string>({ ...Timestamp, description }));
 const uuid = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
 const ids = (description: string) =>
   Type.Optional(
@@ -40,16 +46,7 @@ const Filter = Type.Object(
       }),
     ),
     list_id: uuid("Only those on this mailing list."),
-    joined_from: moment(criteriaWords.joined_from),
-    joined_to: moment(criteriaWords.joined_to),
-    opened_since: moment(criteriaWords.opened_since),
-    never_opened: Type.Optional(Type.Boolean({ description: criteriaWords.never_opened })),
-    clicked_since: moment(criteriaWords.clicked_since),
-    never_clicked: Type.Optional(Type.Boolean({ description: criteriaWords.never_clicked })),
-    field: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: criteriaWords.field })),
-    field_value: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: criteriaWords.field_value }),
-    ),
+    ...criteriaInBody,
   },
   {
     $id: "SubscriberFilter",
@@ -214,25 +211,9 @@ async function readSelection(
   workspaceId: WorkspaceId,
   filter: Static<typeof Filter>,
 ): Promise<PeopleSelection> {
-  const {
-    list_id = null,
-    status,
-    search,
-    joined_from,
-    joined_to,
-    opened_since,
-    clicked_since,
-    ...others
-  } = filter;
+  const { list_id = null, status, search } = filter;
   if (list_id !== null) await requireKnownList(db, workspaceId, list_id, "filter.list_id");
-  const at = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
-  const moments = {
-    joined_from: at(joined_from),
-    joined_to: at(joined_to),
-    opened_since: at(opened_since),
-    clicked_since: at(clicked_since),
-  };
-  const criteria = await readPersonFilter(db, workspaceId, { ...others, ...moments }, "filter.");
+  const criteria = await readPersonFilter(db, workspaceId, criteriaOf(filter), "filter.");
   return { mailingListId: list_id, status, search: search?.trim(), filter: criteria };
 }
 

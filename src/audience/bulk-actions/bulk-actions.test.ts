@@ -8,6 +8,7 @@ import { newId } from "#platform/ids.ts";
 import { attemptJob } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, findMiscounts, type Newcomer, newList } from "#test/support/audience.ts";
+import { requireOutcome } from "#test/support/ended-job.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
@@ -52,7 +53,9 @@ const people = (count: number, from = 0) =>
 async function attempt(id: string, stopping = new AbortController().signal) {
   const place = { database: db, dataDir, log: createLog("error"), stopping, turnMs: 60_000 };
   await attemptJob(place, handler as never, { workspace_id: workspaceId, id });
-  return (await call("GET", `/jobs/${id}`)).body.data;
+  const job = (await call("GET", `/jobs/${id}`)).body.data;
+  requireOutcome(job);
+  return job;
 }
 
 async function start(body: object): Promise<string> {

@@ -5,23 +5,34 @@ import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
+import { criteriaInBody, criteriaOf } from "#audience/subscribers/criteria-in-body.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/permission.ts";
+import { readPersonFilter } from "#audience/subscribers/person-filter.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
-import { omittable } from "#platform/shapes.ts";
+import { described, omittable } from "#platform/shapes.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
 
 const MOST_FIELDS = 500;
 
+const MemberFilter = Type.Object(criteriaInBody, {
+  $id: "MemberFilter",
+  description:
+    "The filters of `listSubscribers` besides status and search; `joined_from` and `joined_to` are about the list.",
+  // A misspelt filter would be ignored, and the file have more people than were meant.
+  additionalProperties: false,
+});
+
 const ExportRequest = Type.Object(
   {
     status: omittable(Type.Enum([...subscriberStatuses], { description: "Only those in this state." })),
     search: omittable(Type.String({ maxLength: 200, description: "Only those whom this search finds." })),
+    filter: omittable(described(MemberFilter, "Only those who meet all conditions of this filter.")),
     segment_id: omittable(
       Type.String({ format: "uuid", description: "Only those in this segment of the list." }),
     ),
@@ -48,7 +59,7 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
       mayTakeLong: "reading",
       summary: "Export subscribers to a CSV file, in the background",
       description:
-        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.",
+        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. `status`, `search` and `filter` are the filters of `listSubscribers`: all that are given have to be met.",
       needs,
       confirmed: true,
       body: ExportRequest,
@@ -97,6 +108,7 @@ async function readRequest(
   return {
     mailing_list_id: mailingListId,
     status,
+    filter: await readPersonFilter(db, workspaceId, criteriaOf(body.filter ?? {}), "filter."),
     search: search?.trim() || null,
     segment_id,
     fields: wanted,

@@ -4,6 +4,7 @@ import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { membersOf } from "#audience/segments/members-as-relation.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import type { PersonFilter } from "#audience/subscribers/person-filter.ts";
 import type { Clock } from "#platform/clock.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -23,6 +24,8 @@ export interface ExportInput {
   readonly mailing_list_id: string;
   readonly status: SubscriberStatus | null;
   readonly search: string | null;
+  /** Absent in jobs of earlier versions. */
+  readonly filter?: PersonFilter | null;
   readonly segment_id: string | null;
   /** Names of custom fields, in the order of their columns. */
   readonly fields: readonly string[] | null;
@@ -40,8 +43,8 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     const { rows, fields } = await db.transaction(async (tx) => {
       await readOneMoment(tx);
       const segment = await segmentOf(tx, workspaceId, input, clock);
-      const { status, search, mailing_list_id: mailingListId } = input;
-      const selection = { mailingListId, status, search, segment };
+      const { status, search, filter = null, mailing_list_id: mailingListId } = input;
+      const selection = { mailingListId, status, search, filter, segment };
       // If the caller names no fields, the export includes values stored under names without a definition.
       const stored =
         input.fields === null ? await listStoredNames(tx, workspaceId, selection, MOST_NAMES) : [];

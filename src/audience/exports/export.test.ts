@@ -98,6 +98,47 @@ describe("an export", () => {
     expect(await emails({ segment_id: segment.body.data.id, status: "bounced" })).toEqual([]);
   });
 
+  it("has those people that the list of subscribers has with the same filters", async () => {
+    const [list, other] = [await newList(), await newList()];
+    await field(list, { field_name: "plan", field_label: "Plan", field_type: "text" });
+    const first = service.clock.now();
+    for (const [name, plan] of [
+      ["a", "pro"],
+      ["b", "pro"],
+      ["c", "free"],
+    ] as const) {
+      await add(list, { email: `${name}@sf.example`, custom_fields: { plan } });
+      service.clock.advance(60_000);
+    }
+    // A member of two lists joined the other one later.
+    await add(other, { email: "a@sf.example" });
+    const at = (minutes: number) => new Date(first.getTime() + minutes * 60_000).toISOString();
+    await database.run(sql`
+      update subscribers set last_opened_at = ${at(1)}, last_clicked_at = ${at(2)} where email = 'b@sf.example'`);
+    for (const [filter, names] of [
+      [{ joined_from: at(1) }, "bc"],
+      [{ joined_from: at(1), joined_to: at(2) }, "b"],
+      [{ opened_since: at(1) }, "b"],
+      [{ opened_since: at(2) }, ""],
+      [{ never_opened: true }, "ac"],
+      [{ clicked_since: at(2) }, "b"],
+      [{ never_clicked: true }, "ac"],
+      [{ field: "plan", field_value: "pro" }, "ab"],
+      [{ field: "plan", field_value: "pro", never_opened: true }, "a"],
+    ] as const) {
+      const sorted = (emails: readonly (string | undefined)[]) =>
+        emails.map(String).toSorted((a, b) => a.localeCompare(b));
+      const given = new URLSearchParams();
+      for (const [name, value] of Object.entries(filter)) given.set(name, String(value));
+      const { body } = await call("GET", `/subscribers?list_id=${list}&${given}`);
+      const listed = body.data.subscribers.map(({ email }: { readonly email: string }) => email);
+      expect(sorted(listed)).toEqual([...names].map((name) => `${name}@sf.example`));
+      expect(sorted(await emailsIn(await exported(list, { filter })))).toEqual(sorted(listed));
+    }
+    const all = { search: "sf.example", status: "active", filter: { joined_to: at(2), never_opened: true } };
+    expect(await emailsIn(await exported(list, all))).toEqual(["a@sf.example"]);
+  });
+
   it("is refused for a segment or field that the list does not have", async () => {
     const [list, other] = [await newList(), await newList()];
     const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "a" }] };
@@ -110,6 +151,15 @@ describe("an export", () => {
       [{ status: "gone" }, "status"],
       [{ format: "xlsx" }, "format"],
       [{ fields: "city" }, "fields"],
+      [{ filter: { joined_from: "soon" } }, "filter.joined_from"],
+      [
+        { filter: { joined_from: "2026-02-01T00:00:00Z", joined_to: "2026-01-01T00:00:00Z" } },
+        "filter.joined_to",
+      ],
+      [{ filter: { opened_since: "2026-02-01T00:00:00Z", never_opened: true } }, "filter.never_opened"],
+      [{ filter: { field: "nothing", field_value: "x" } }, "filter.field"],
+      [{ filter: { field: "city" } }, "filter.field_value"],
+      [{ filter: { never_open: true } }, "filter.never_open"],
     ] as const) {
       const answer = await startExport(list, body);
       expect([answer.status, answer.body.code, answer.body.details?.[0].field]).toEqual([

@@ -1,6 +1,8 @@
 /** The SQL of exports: reads the subscribers of a list through a cursor, so that all rows belong to one snapshot. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import { filterConditions } from "#audience/subscribers/filtered-people-store.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import type { PersonFilter } from "#audience/subscribers/person-filter.ts";
 import { searchConditions } from "#audience/subscribers/search-conditions.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -21,6 +23,7 @@ export interface Selection {
   readonly status: SubscriberStatus | null;
   /** As in the search of subscribers, without its limit of results. */
   readonly search: string | null;
+  readonly filter: PersonFilter | null;
   /** A relation with the column id: only its people are exported. */
   readonly segment: Sql | null;
 }
@@ -31,12 +34,15 @@ export async function readOneMoment(tx: Queryable): Promise<void> {
 }
 
 /** A `from` and `where` with the memberships `m` and people `s` of a selection. */
-function fromPeople(workspaceId: WorkspaceId, { mailingListId, status, search, segment }: Selection): Sql {
+function fromPeople(workspaceId: WorkspaceId, selection: Selection): Sql {
+  const { mailingListId, status, search, filter, segment } = selection;
+  const filtered = filter === null ? [] : filterConditions(filter, sql`m.subscribed_at`);
   return sql`
     from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
     where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
       ${status === null ? empty : sql`and m.status = ${status}`}
       ${search === null ? empty : sql`and (${join(searchConditions(search), " or ")})`}
+      ${filtered.length === 0 ? empty : sql`and ${join(filtered, " and ")}`}
       ${segment === null ? empty : sql`and s.id in (select id from ${segment} g)`}`;
 }
 

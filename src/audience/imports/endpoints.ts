@@ -21,11 +21,13 @@ import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit
 import { describeFile, ImportFile, SURVEY_LIMIT } from "./file-columns.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 import type { ReadOptions } from "./import-reader.ts";
+import { InspectedImportFile, inspectBeginning } from "./inspect-beginning.ts";
 import { ImportMapping } from "./mapping/mapping.ts";
 import { openLayout, tableOf } from "./open-import-file.ts";
 import { findOptOutColumns, unclearFileName } from "./opt-outs/find-columns.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
+const MOST_INSPECTED_BYTES = 256 * 1024;
 
 const ImportForm = Type.Object(
   {
@@ -79,6 +81,28 @@ const ImportForm = Type.Object(
   { $id: "SubscriberImport" },
 );
 
+const InspectionForm = Type.Object(
+  {
+    csvFile: fileField(
+      "The file, or its beginning with `is_beginning`. At most 256 kB; its name counts as in an import.",
+    ),
+    is_beginning: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Whether the rest of the file is missing: then a row or a character that is cut off at the end is left out.",
+      }),
+    ),
+    has_header: Type.Optional(
+      Type.Boolean({
+        description: "Whether the file has a header row. If absent, a first row with an address is a person.",
+      }),
+    ),
+    encoding: Type.Optional(Type.String({ description: encodingDescription })),
+  },
+  { $id: "ImportFileInspection" },
+);
+
 const ImportStarted = Type.Object(
   {
     ...JobStarted.properties,
@@ -97,6 +121,29 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
   const { db } = deps;
   const needs = need(subscribers, "write");
   return [
+    endpoint({
+      id: "inspectImportFile",
+      method: "POST",
+      path: "/mailing-lists/{id}/subscribers/inspect-import-file",
+      summary: "Show how an import would read a file, from its beginning",
+      description:
+        "Answers at once and stores nothing: the encoding, the delimiter, whether there is a header, the columns with the fields that their names and values suggest, and the first rows as an import reads them. Send the first 256 kB of a larger file with `is_beginning`. Begin a `mapping` with `columns`, and send `has_header` and a settled `encoding` with the import, which reads the whole file and may then guess another encoding or find faults further down: a dry run of `importSubscribers` shows those. A file that is no table is refused with the reason (400).",
+      needs,
+      body: InspectionForm,
+      bodyLimit: MOST_INSPECTED_BYTES,
+      answer: InspectedImportFile,
+      message: "The file as an import reads it",
+      unaudited: "only reads",
+      errors: ["BAD_REQUEST"],
+      async handle({ caller: { workspaceId }, params, body }) {
+        await requireMailingList(db, workspaceId, params.id);
+        return inspectBeginning(db, workspaceId, params.id, body.csvFile, {
+          encoding: readEncodingName(body.encoding) ?? null,
+          has_header: body.has_header ?? null,
+          is_beginning: body.is_beginning ?? false,
+        });
+      },
+    }),
     endpoint({
       id: "importSubscribers",
       method: "POST",

@@ -18,7 +18,7 @@ import type { LookLimit } from "./opt-outs/survey-cells.ts";
 const MOST_SAMPLES = 3;
 const LONGEST_SAMPLE = 100;
 
-const FileColumn = Type.Object(
+export const FileColumn = Type.Object(
   {
     position: Type.Integer({ minimum: 1, description: "Its position, counted from 1." }),
     column: Type.String({

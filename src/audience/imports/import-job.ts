@@ -148,7 +148,7 @@ function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: Impor
   const { warnings = [], opt_out_columns = [], written_in_part = 0 } = plan;
   const layout = { written_in_part, encoding, delimiter, skipped_columns, opt_out_columns, warnings };
   return {
-    result: { file_name, rows, ...written, duplicates, invalid, ...layout },
+    result: { file_name, dry_run: false, rows, ...written, duplicates, invalid, ...layout },
     ...errorsOf(plan),
   };
 }

@@ -17,6 +17,8 @@ export interface LayoutChoice {
   readonly has_header?: boolean | null;
   /** Which field each column is for. */
   readonly mapping?: ImportMapping | null;
+  /** The rest of the file is missing: a row that is cut off at its end is left out. */
+  readonly is_beginning?: boolean | null;
 }
 
 /** The file and its header, before its columns have a meaning. */
@@ -37,7 +39,7 @@ export interface Table extends Layout {
 
 /** @throws ApiError BAD_REQUEST for a file that is not CSV, or is empty */
 export async function openLayout(path: string, choice: LayoutChoice): Promise<Layout> {
-  const file = await openCsv(path, choice.encoding ?? undefined);
+  const file = await openCsv(path, choice.encoding ?? undefined, choice.is_beginning ?? false);
   const rows = await firstRows(file);
   const [first] = rows;
   if (first === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");

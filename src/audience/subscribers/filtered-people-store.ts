@@ -19,12 +19,19 @@ export interface PeopleSelection extends SubscriberFilter {
 /** Conditions on the rows `s` of subscribers, and `m` of memberships if the selection has a list. */
 function conditionsOf(workspaceId: WorkspaceId, { mailingListId, status, filter }: PeopleSelection): Sql[] {
   const joined = mailingListId === null ? sql`s.created_at` : sql`m.subscribed_at`;
-  const { joinedFrom, joinedTo, openedSince, clickedSince, fieldParts } = filter;
   return [
     sql`s.workspace_id = ${workspaceId}`,
     ...(status === undefined
       ? []
       : [mailingListId === null ? sql`s.status = ${status}` : sql`m.status = ${status}`]),
+    ...filterConditions(filter, joined),
+  ];
+}
+
+/** Conditions of the filter on the rows `s` of subscribers. @param joined the column with the time of joining */
+export function filterConditions(filter: PersonFilter, joined: Sql): Sql[] {
+  const { joinedFrom, joinedTo, openedSince, clickedSince, fieldParts } = filter;
+  return [
     ...(joinedFrom === null ? [] : [sql`${joined} >= ${joinedFrom}`]),
     ...(joinedTo === null ? [] : [sql`${joined} < ${joinedTo}`]),
     ...(openedSince === null ? [] : [sql`s.last_opened_at >= ${openedSince}`]),

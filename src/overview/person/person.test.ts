@@ -14,6 +14,7 @@ import { createEngagementReactions, createReactions } from "#processes/reactions
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { findMiscounts } from "#test/support/audience.ts";
 import { draft } from "#test/support/drafts.ts";
+import { requireOutcome } from "#test/support/ended-job.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { startService } from "#test/support/service.ts";
 import { erasureHandler } from "./erasure-job.ts";
@@ -279,7 +280,9 @@ describe("the erasure of a person", () => {
     const stopping = new AbortController().signal;
     const place = { database: db, dataDir, log: createLog("error"), stopping, turnMs: 60_000 };
     await attemptJob(place, handler as never, { workspace_id: workspaceId, id });
-    return (await call("GET", `/jobs/${id}`)).body.data;
+    const job = (await call("GET", `/jobs/${id}`)).body.data;
+    requireOutcome(job);
+    return job;
   }
 
   async function start(id: string, body?: object): Promise<string> {

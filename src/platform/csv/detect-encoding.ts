@@ -52,9 +52,14 @@ const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: Enc
 /**
  * Reads the whole file once, or twice if it is not UTF-8.
  * @param given the encoding that the sender names
+ * @param isBeginning the file may end within a character
  * @throws ApiError BAD_REQUEST if the file is not text, or is marked as UTF-16 and is not
  */
-export async function detectEncoding(path: string, given?: Encoding): Promise<FoundEncoding> {
+export async function detectEncoding(
+  path: string,
+  given?: Encoding,
+  isBeginning = false,
+): Promise<FoundEncoding> {
   const sample = await beginningOf(path);
   const [, kind] = signatures.find(([beginning]) => startsWith(sample, beginning)) ?? [];
   if (kind !== undefined) throw noTable(kind);
@@ -62,7 +67,7 @@ export async function detectEncoding(path: string, given?: Encoding): Promise<Fo
   const claimed = marked ?? utf16WithoutMark(sample);
   if (claimed !== undefined && claimed !== "utf-8") {
     const warnings = overruled(claimed, given);
-    if (await isValid(path, claimed)) return { ...certain, encoding: claimed, warnings };
+    if (await isValid(path, claimed, isBeginning)) return { ...certain, encoding: claimed, warnings };
     if ((await replacedShare(path, claimed)) > MOST_REPLACED) throw brokenUtf16(claimed);
     return {
       encoding: claimed,
@@ -75,7 +80,7 @@ export async function detectEncoding(path: string, given?: Encoding): Promise<Fo
     if (shareOf(sample, isNul) > MOST_NULS && !given.startsWith("utf-16")) throw noTable("not text");
     return { ...certain, encoding: given, mayBeBroken: true };
   }
-  const isUtf8 = await isValid(path, "utf-8");
+  const isUtf8 = await isValid(path, "utf-8", isBeginning);
   if (isUtf8 && marked === undefined) {
     if (shareOf(sample, isNul) > MOST_NULS) throw noTable("not text");
     if (hasJapaneseEscapes(sample)) return guessed("iso-2022-jp");
@@ -83,7 +88,7 @@ export async function detectEncoding(path: string, given?: Encoding): Promise<Fo
   const warnings = overruled("utf-8", marked && given);
   if (isUtf8) return { ...certain, warnings };
   if (marked === undefined && sample.includes(0)) throw noTable("not text");
-  const evidence = await Utf8Evidence.of(path);
+  const evidence = await Utf8Evidence.of(path, isBeginning);
   const other = marked === undefined ? otherThanUtf8(evidence) : undefined;
   if (other !== undefined) return guessed(other);
   return { ...certain, mayBeBroken: true, warnings: [...warnings, brokenUtf8(evidence.brokenLines)] };
@@ -151,11 +156,11 @@ function utf16WithoutMark(sample: Uint8Array): Encoding | undefined {
   return undefined;
 }
 
-async function isValid(path: string, encoding: Encoding): Promise<boolean> {
+async function isValid(path: string, encoding: Encoding, isBeginning: boolean): Promise<boolean> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   try {
     for await (const piece of readFileChunks(path)) decoder.decode(piece, { stream: true });
-    decoder.decode();
+    if (!isBeginning) decoder.decode();
     return true;
   } catch (fault) {
     if (fault instanceof TypeError) return false;

@@ -37,10 +37,11 @@ const MOST_CELLS = 1_000;
 /**
  * Detects encoding and delimiter of a file.
  * @param given the encoding that the sender names
+ * @param isBeginning the rest of the file is missing: a row or a character that is cut off at its end is left out
  * @throws ApiError BAD_REQUEST if the file is empty or not text
  */
-export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> {
-  const { encoding, isGuessed, mayBeBroken, warnings } = await detectEncoding(path, given);
+export async function openCsv(path: string, given?: Encoding, isBeginning = false): Promise<CsvFile> {
+  const { encoding, isGuessed, mayBeBroken, warnings } = await detectEncoding(path, given, isBeginning);
   const sample = await sampleOf(path, encoding);
   if (sample.trim() === "") throw new ApiError("BAD_REQUEST", "The file is empty");
   const { delimiter, hasHint } = detectLayout(sample);
@@ -64,9 +65,12 @@ export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> 
       if (reader.fault !== undefined) throw refusalOf(reader.fault);
       if (reader.openLength > LONGEST_ROW) throw tooLong(reader.openLine);
     }
-    yield withoutHint([...reader.push(decoder.decode()), ...reader.end()]);
+    yield withoutHint(
+      isBeginning ? reader.endWithoutLast() : [...reader.push(decoder.decode()), ...reader.end()],
+    );
     if (reader.fault !== undefined) throw refusalOf(reader.fault);
-    if (reader.openLine !== undefined) throw neverEnds(reader.openLine);
+    const isCut = isBeginning && reader.openLine !== 1;
+    if (reader.openLine !== undefined && !isCut) throw neverEnds(reader.openLine);
   }
 
   return {

@@ -21,6 +21,8 @@ export interface RecordReader {
   push(text: string): CsvRow[];
   /** The remaining rows, including a last one without a line end. */
   end(): CsvRow[];
+  /** The remaining rows that are complete, of a text whose end is missing. */
+  endWithoutLast(): CsvRow[];
   /** Line on which the incomplete row starts; undefined if there is none. */
   readonly openLine: number | undefined;
   /** Characters of the incomplete row that were examined. */
@@ -101,6 +103,7 @@ export function createRecordReader(
       return isWorthReading() ? readOn(false) : [];
     },
     end: () => readOn(true),
+    endWithoutLast: () => readOn(false),
     get openLine() {
       return rest === "" ? undefined : line;
     },

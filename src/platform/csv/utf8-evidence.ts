@@ -29,10 +29,11 @@ export class Utf8Evidence {
   /** Bytes of the current character so far. */
   #open = 0;
 
-  static async of(path: string): Promise<Utf8Evidence> {
+  /** @param isBeginning the last line may be cut off, and does not count */
+  static async of(path: string, isBeginning: boolean): Promise<Utf8Evidence> {
     const evidence = new Utf8Evidence();
     for await (const piece of readFileChunks(path)) evidence.#read(piece);
-    evidence.#endLine();
+    if (!isBeginning) evidence.#endLine();
     return evidence;
   }
 

@@ -2,7 +2,7 @@
 import { invalid } from "#platform/errors.ts";
 
 /** The order of day, month and year. */
-const dateOrders = ["DMY", "MDY", "YMD", "YDM"] as const;
+export const dateOrders = ["DMY", "MDY", "YMD", "YDM"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
 /** The meaning of a plain number: days since 1900 or 1904 (spreadsheets), or seconds or milliseconds since 1970. */

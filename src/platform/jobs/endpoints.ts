@@ -4,7 +4,7 @@
  * job require the permission of the job itself.
  */
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -23,11 +23,9 @@ import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
-import { jobIdentityFields } from "./job-identity.ts";
 import {
   countJobs,
   findJob,
@@ -36,55 +34,9 @@ import {
   listJobs,
   progressPercent,
 } from "./job-record-store.ts";
+import { type AnyJob, type JobOutcomeShape, jobShape } from "./job-shape.ts";
 import { cancelJob } from "./start-or-cancel-job.ts";
 import { jobs, visibleJobs } from "./visible-jobs.ts";
-
-const Counts = Type.Object(
-  {
-    created: Type.Integer({ description: "Rows that were added." }),
-    updated: Type.Integer({ description: "Rows that were changed." }),
-    duplicates: Type.Integer({ description: "Rows that another row of the file replaced." }),
-    invalid: Type.Integer({ description: "Rows that were refused." }),
-  },
-  { additionalProperties: Type.Integer() },
-);
-
-export const Job = Type.Object(
-  {
-    id: described(Id, "Id of the job."),
-    job_id: Type.String({ format: "uuid", description: "Equal to id." }),
-    type: Type.String({ description: "What it does." }),
-    ...jobIdentityFields,
-    status: Type.Enum([...jobStatuses], { description: "Its state." }),
-    progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
-    total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
-    processed: Type.Integer({ description: "Rows that were read." }),
-    succeeded: Type.Integer({ description: "Rows that were carried out." }),
-    failed: Type.Integer({ description: "Rows that were refused." }),
-    skipped: Type.Integer({ description: "Rows that changed nothing." }),
-    counts: described(Counts, "The same rows by their outcome."),
-    result: Type.Unknown({
-      description:
-        "The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough.",
-    }),
-    error: nullable(Type.String({ description: "Why it failed." })),
-    download_url: nullable(Type.String({ description: "Path of the result file." })),
-    errors_url: nullable(Type.String({ description: "Path of the file with the errors of rows." })),
-    error_rows_url: nullable(
-      Type.String({
-        description:
-          "Path of the file with the rows that have errors, in the columns of the upload, to be corrected and uploaded again; null if there is none.",
-      }),
-    ),
-    created_at: CreatedAt,
-    started_at: nullable(described(Timestamp, "When it began, in UTC; null while it waits.")),
-    completed_at: nullable(described(Timestamp, "When it ended, in UTC; null while it waits or runs.")),
-    expires_at: nullable(
-      described(Timestamp, "When its files are deleted, in UTC; null before it has ended."),
-    ),
-  },
-  { $id: "Job" },
-);
 
 /** How the errors of a job are laid out. */
 const errorLayouts = ["list", "rows"] as const;
@@ -95,6 +47,8 @@ interface Dependencies {
   readonly db: Database;
   /** All types of jobs, with the resource whose read permission shows them. */
   readonly types: Readonly<Record<string, Resource>>;
+  /** What each type counts and results in, for the reference. */
+  readonly outcomes?: Readonly<Record<string, JobOutcomeShape>>;
   /**
    * For types whose result quotes what only callers with the permission of the job may read: the result as others see it,
    * null included.
@@ -103,7 +57,14 @@ interface Dependencies {
   readonly onEnded?: OnJobEnded;
 }
 
-export function jobEndpoints({ db, types, withoutValues = {}, onEnded }: Dependencies): Endpoint[] {
+export function jobEndpoints({
+  db,
+  types,
+  outcomes = {},
+  withoutValues = {},
+  onEnded,
+}: Dependencies): Endpoint[] {
+  const Job = jobShape(outcomes);
   const permissions = Object.values(types).map((resource) => permissionOf(need(resource, "read")));
   /** Refuses keys that can see no job at all, instead of an empty list. @throws ApiError INSUFFICIENT_SCOPE */
   const requireAny = (caller: Caller) => {
@@ -128,7 +89,7 @@ export function jobEndpoints({ db, types, withoutValues = {}, onEnded }: Depende
     return job;
   };
   /** A job as this caller may see it: only those who may read what it is about see the values in its result. */
-  const shownTo = ({ permissions }: Caller, job: JobRow): Static<typeof Job> => {
+  const shownTo = ({ permissions }: Caller, job: JobRow): Static<typeof AnyJob> => {
     const mayReadValues = missingPermissions(permissions, [job.permission]).length === 0;
     const hide = mayReadValues ? undefined : withoutValues[job.type];
     return describe(hide === undefined ? job : { ...job, result: hide(job.result) });
@@ -289,7 +250,7 @@ function whyNoFile({ id, status, failed, errors_file }: JobRow, kind: JobFileKin
     : `The job has no errors file: ${record} says how it ended`;
 }
 
-function describe(job: JobRow): Static<typeof Job> {
+function describe(job: JobRow): Static<typeof AnyJob> {
   const { permission: _, result_file, errors_file, error_rows_file, ...shown } = job;
   const url = `${API_PREFIX}/jobs/${job.id}`;
   return {

@@ -3,17 +3,21 @@
 import type { Template, VariableUse } from "#mail/merge-tags/read-template.ts";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 
-/** Names of values that every recipient has. They take precedence over a custom field of the same name. */
-const variableNames = [
-  "email",
-  "first_name",
-  "last_name",
-  "list_name",
-  "campaign_name",
-  "unsubscribe_url",
-  "view_in_browser_url",
-] as const;
-export type VariableName = (typeof variableNames)[number];
+/**
+ * Names of values that every recipient has, with their meaning for authors. They take precedence over a custom field of the
+ * same name.
+ */
+export const variableMeanings = {
+  first_name: "First name",
+  last_name: "Last name",
+  email: "Address of the recipient",
+  list_name: "Name of the mailing list",
+  campaign_name: "Name of the campaign or the autoresponder",
+  unsubscribe_url: "The recipient's own link to unsubscribe",
+  view_in_browser_url: "The recipient's own link to the mail in a browser",
+} as const;
+export type VariableName = keyof typeof variableMeanings;
+export const variableNames = Object.keys(variableMeanings) as VariableName[];
 
 /** `{{ custom_fields.city }}`; `{{ city }}` is short for it. */
 export const fieldsVariable = "custom_fields";
@@ -75,6 +79,15 @@ function fieldOf([root, name]: VariableUse["path"]): string | null {
   const field = root === fieldsVariable ? name : root;
   return field === undefined || field === null ? null : String(field);
 }
+
+/** The path that shows a custom field: its name, unless the name means something else in a template. */
+export function pathOfField(name: string): string {
+  const isPlainName = /^[a-z_]/.test(name) && !literals.has(name) && !isVariable(name);
+  return isPlainName ? name : `${fieldsVariable}.${name}`;
+}
+
+/** Words of Liquid that are values. */
+const literals: ReadonlySet<string> = new Set(["true", "false", "nil", "null", "empty", "blank"]);
 
 function isVariable(name: unknown): name is VariableName {
   return variableNames.some((variable) => variable === name);

@@ -49,13 +49,12 @@ export function renderContent(
   return { ...mail, html: mail.html && String(mail.html), text: mail.text && String(mail.text) };
 }
 
-/** Renders to MailText, which lets composing share the parts that are the same in all mails of a campaign. */
-export function weaveContent(
-  content: RenderableContent,
+/** The values that every recipient has. */
+export function variablesOf(
   recipient: RecipientValues,
-  links: MailLinks,
-): RenderedContent<MailText> {
-  const variables: Record<VariableName | typeof fieldsVariable, unknown> = {
+  links: Pick<MailLinks, "unsubscribe" | "view">,
+): Record<VariableName, string | null> {
+  return {
     email: recipient.email,
     first_name: recipient.first_name,
     last_name: recipient.last_name,
@@ -63,6 +62,17 @@ export function weaveContent(
     campaign_name: recipient.campaign_name,
     unsubscribe_url: links.unsubscribe,
     view_in_browser_url: links.view,
+  };
+}
+
+/** Renders to MailText, which lets composing share the parts that are the same in all mails of a campaign. */
+export function weaveContent(
+  content: RenderableContent,
+  recipient: RecipientValues,
+  links: MailLinks,
+): RenderedContent<MailText> {
+  const variables: Record<VariableName | typeof fieldsVariable, unknown> = {
+    ...variablesOf(recipient, links),
     custom_fields: recipient.custom_fields,
   };
   const values = { variables, more: recipient.custom_fields, links, now: recipient.now };

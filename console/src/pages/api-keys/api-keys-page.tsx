@@ -20,6 +20,7 @@ import { KeyForm, type Wanted } from "./key-form.tsx";
 import { KeyPanel } from "./key-panel.tsx";
 import { type Key, KeyState } from "./key-state.tsx";
 import { NewSecret } from "./new-secret.tsx";
+import { SmtpSettings } from "./smtp-settings.tsx";
 
 export function ApiKeysPage() {
   const place = usePlace();
@@ -61,6 +62,11 @@ export function ApiKeysPage() {
               openId={openId}
               onOpen={({ id }) => show(id)}
             />
+          )}
+          {!error && (
+            <div className="mt-8">
+              <SmtpSettings password="The secret of a key that may send mail" />
+            </div>
           )}
         </Page>
       </div>

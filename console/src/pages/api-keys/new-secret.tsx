@@ -8,6 +8,7 @@ import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Time } from "../../parts/time.tsx";
+import { SmtpSettings } from "./smtp-settings.tsx";
 
 interface Props {
   readonly issued: Schema<"IssuedApiKey">;
@@ -27,6 +28,7 @@ export function NewSecret({ issued, onClose }: Props) {
         <CodeBlock label="secret" text={issued.key} />
         <p className="font-medium">Try it</p>
         <CodeBlock label="call" text={callOf(issued, session.person.email)} />
+        {maySend(issued) && <SmtpSettings password="The secret above" />}
         <FirstCall id={issued.id} before={issued.last_used_at} />
         <div className="flex justify-end">
           <Button kind="primary" onPress={onClose}>
@@ -69,9 +71,14 @@ function FirstCall({ id, before }: { readonly id: string; readonly before: strin
   );
 }
 
-function callOf({ key, permissions }: Schema<"IssuedApiKey">, to: string): string {
+function maySend({ permissions }: Schema<"IssuedApiKey">): boolean {
+  return holds(permissions, contract.sendEmail ?? "");
+}
+
+function callOf(issued: Schema<"IssuedApiKey">, to: string): string {
+  const { key } = issued;
   const url = `${location.origin}/api/v1`;
-  if (!holds(permissions, contract.sendEmail ?? "")) {
+  if (!maySend(issued)) {
     return `curl ${url}/api-keys/permissions \\\n  -H 'X-API-Key: ${key}'`;
   }
   const mail = JSON.stringify({ to, subject: "The key works", body: "This mail was sent with the new key." });

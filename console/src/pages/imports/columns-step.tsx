@@ -7,14 +7,14 @@ import { Choice, type Option } from "../../parts/choice.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Switch } from "../../parts/toggle.tsx";
 import { FieldDialog } from "../lists/field-dialog.tsx";
+import { delimiterWords, sizeText } from "./file-words.ts";
 import { FirstRows } from "./first-rows.tsx";
-import { delimiterWords, type FileLook, sizeText } from "./read-file.ts";
 import { EMAIL, mayRepeat, NEW_FIELD, targetOf, targetsOf, targetsOfColumns } from "./targets.ts";
 import { type FileColumns, type Reading, useFileColumns } from "./use-file-columns.ts";
 
 interface Props {
   readonly listId: string;
-  readonly look: FileLook;
+  readonly file: File;
   readonly reading: Reading;
   readonly onReading: (reading: Reading) => void;
   readonly chosen: ReadonlyMap<number, string>;
@@ -25,8 +25,8 @@ interface Props {
 type Columns = NonNullable<FileColumns["columns"]>;
 
 export function ColumnsStep(props: Props) {
-  const { listId, look, reading } = props;
-  const { data, error, refetch } = useFileColumns(listId, look, reading);
+  const { listId, file, reading } = props;
+  const { data, error, refetch } = useFileColumns(listId, file, reading);
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!data) return <Waiting />;
   return data.columns ? (
@@ -57,44 +57,44 @@ function NoTable({ fault, ...rest }: Props & { readonly fault: string | undefine
       <p role="alert" className="border-l-2 border-bad px-3 py-1 font-medium">
         {fault ?? "This file is not a table that can be read."}
       </p>
-      <ReadingForm {...rest} encoding={rest.look.encoding} isGuessed />
+      <ReadingForm {...rest} isGuessed />
     </div>
   );
 }
 
 function Mapping(props: Props & { readonly columns: Columns }) {
-  const { listId, look, reading, columns: file, chosen, onChoose, onNext } = props;
+  const { listId, file, reading, columns: seen, chosen, onChoose, onNext } = props;
   const { workspace } = usePlace();
   const fields = useFields(listId);
   const [isAsked, setAsked] = useState(false);
   const [making, setMaking] = useState<Columns["columns"][number]>();
   const options = targetsOf(fields, mayCall(workspace, "createCustomField"));
-  const targets = targetsOfColumns(file.columns, chosen);
+  const targets = targetsOfColumns(seen.columns, chosen);
   const faults = faultsOf(targets, options);
   const next = () => (faults.general === undefined && faults.repeated.size === 0 ? onNext() : setAsked(true));
-  const unlisted = file.column_count - file.columns.length;
+  const unlisted = seen.column_count - seen.columns.length;
   return (
     <>
       <p className="mb-4 text-muted">
-        <span className="font-medium text-text">{look.file.name}</span> · {sizeText(look.file.size)} ·{" "}
-        {delimiterWords(file.delimiter)} · {file.encoding}
-        {file.is_encoding_guessed && reading.encoding === "" && " (guessed)"} ·{" "}
-        {file.column_count === 1 ? "1 column" : `${file.column_count} columns`}
+        <span className="font-medium text-text">{file.name}</span> · {sizeText(file.size)} ·{" "}
+        {delimiterWords(seen.delimiter)} · {seen.encoding}
+        {seen.is_encoding_guessed && reading.encoding === "" && " (guessed)"} ·{" "}
+        {seen.column_count === 1 ? "1 column" : `${seen.column_count} columns`}
       </p>
       <ReadingForm
         {...props}
-        encoding={file.encoding}
-        isGuessed={file.is_encoding_guessed}
-        hasHeader={file.has_header}
+        encoding={seen.encoding}
+        isGuessed={seen.is_encoding_guessed}
+        hasHeader={seen.has_header}
       />
-      <FirstRows look={look} file={file} />
+      <FirstRows file={seen} />
       <h3 className="mt-6 mb-2 text-[15px] font-semibold">What each column is for</h3>
       <ul>
-        {file.columns.map((column) => (
+        {seen.columns.map((column) => (
           <ColumnRow
             key={column.position}
             column={column}
-            hasHeader={file.has_header}
+            hasHeader={seen.has_header}
             target={targets.get(column.position) ?? ""}
             options={options}
             fault={isAsked ? faults.repeated.get(column.position) : undefined}
@@ -122,7 +122,7 @@ function Mapping(props: Props & { readonly columns: Columns }) {
       {making && (
         <FieldDialog
           listId={listId}
-          label={file.has_header ? making.column : ""}
+          label={seen.has_header ? making.column : ""}
           samples={making.samples}
           onClose={() => setMaking(undefined)}
           onSaved={(field) => onChoose(making.position, targetOf(field))}
@@ -185,7 +185,8 @@ const encodings = [
 ] as const;
 
 interface ReadingProps extends Pick<Props, "reading" | "onReading"> {
-  readonly encoding: string;
+  /** As the service reads the file; undefined where it is no table. */
+  readonly encoding?: string;
   readonly isGuessed: boolean;
   /** Undefined where there is no table. */
   readonly hasHeader?: boolean;
@@ -205,7 +206,7 @@ function ReadingForm({ reading, onReading, encoding, isGuessed, hasHeader }: Rea
           <Choice
             label="Encoding"
             options={[
-              { id: "auto", name: `As guessed: ${encoding}` },
+              { id: "auto", name: encoding === undefined ? "As the file shows" : `As guessed: ${encoding}` },
               ...encodings.map((name) => ({ id: name, name })),
             ]}
             selectedKey={reading.encoding || "auto"}

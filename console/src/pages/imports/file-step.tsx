@@ -1,14 +1,14 @@
-/** Step 1: a file, dropped or chosen. Its beginning is read here. */
+/** Step 1: a file, dropped or chosen. */
 import { FileUp } from "lucide-react";
 import { useState } from "react";
 import { DropZone, FileTrigger } from "react-aria-components";
 import { Button } from "../../parts/button.tsx";
+import { sizeText } from "./file-words.ts";
 import { limitText, mostBytes } from "./limits.ts";
-import { type FileLook, lookAt, sizeText } from "./read-file.ts";
 
 interface Props {
-  readonly current: FileLook | undefined;
-  readonly onFile: (look: FileLook) => void;
+  readonly current: File | undefined;
+  readonly onFile: (file: File) => void;
   /** Goes on with the file that was chosen before. */
   readonly onKeep: () => void;
 }
@@ -21,7 +21,8 @@ export function FileStep({ current, onFile, onKeep }: Props) {
     setFault(wrong);
     if (wrong !== undefined) return;
     try {
-      onFile(await lookAt(file));
+      await file.slice(0, 1).arrayBuffer();
+      onFile(file);
     } catch {
       setFault(`${file.name} cannot be read from this computer any more. Choose it again.`);
     }
@@ -58,7 +59,7 @@ export function FileStep({ current, onFile, onKeep }: Props) {
       {current && (
         <p className="mt-4 flex flex-wrap items-center gap-3">
           <span className="text-muted">
-            Chosen: <span className="text-text">{current.file.name}</span>, {sizeText(current.file.size)}
+            Chosen: <span className="text-text">{current.name}</span>, {sizeText(current.size)}
           </span>
           <Button onPress={onKeep}>Go on with it</Button>
         </p>

@@ -1,15 +1,10 @@
-/** The first rows of the file as they are read, so that a wrong encoding or delimiter is seen. */
-import type { Schema } from "@posthaste/client";
-import { type FileLook, firstRows } from "./read-file.ts";
+/** The first rows of the file as the service reads them, so that a wrong encoding or delimiter is seen. */
+import type { FileColumns } from "./use-file-columns.ts";
 
 const SHOWN = 5;
 const LONGEST_CELL = 60;
 
-export function FirstRows({ look, file }: { readonly look: FileLook; readonly file: Schema<"ImportFile"> }) {
-  const { rows } = firstRows(look, file);
-  const filled = rows.filter((cells) => cells.some((cell) => cell.trim() !== ""));
-  const start = file.has_header ? headerPlace(filled, file) + 1 : 0;
-  const shown = filled.slice(start, start + SHOWN);
+export function FirstRows({ file }: { readonly file: NonNullable<FileColumns["columns"]> }) {
   const names = file.columns.map(({ column, position }) => (file.has_header ? column : `Column ${position}`));
   return (
     <section
@@ -33,11 +28,11 @@ export function FirstRows({ look, file }: { readonly look: FileLook; readonly fi
           </tr>
         </thead>
         <tbody>
-          {shown.map((cells, row) => (
-            <tr key={String(row)} className="border-b border-line/60 last:border-0">
-              {names.map((_, index) => (
+          {file.rows.slice(0, SHOWN).map(({ line, cells }) => (
+            <tr key={line} className="border-b border-line/60 last:border-0">
+              {cells.map((cell, index) => (
                 <td key={String(index)} className="h-8 px-3 whitespace-nowrap">
-                  {shortened(cells[index] ?? "")}
+                  {shortened(cell)}
                 </td>
               ))}
             </tr>
@@ -46,13 +41,6 @@ export function FirstRows({ look, file }: { readonly look: FileLook; readonly fi
       </table>
     </section>
   );
-}
-
-/** The row that names the columns as the service found it; there may be a title above. */
-function headerPlace(rows: readonly (readonly string[])[], { columns }: Schema<"ImportFile">): number {
-  const names = new Set(columns.map(({ column }) => column));
-  const place = rows.findIndex((cells) => cells.some((cell) => cell.trim() !== "" && names.has(cell.trim())));
-  return Math.max(0, place);
 }
 
 function shortened(text: string): string {

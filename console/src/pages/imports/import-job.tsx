@@ -19,7 +19,7 @@ export function ImportJob({ id, listId, listName }: Props) {
   const { data: job, error, refetch } = useJob(id);
   if (error && !job) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!job) return <div aria-busy="true" className="h-40" />;
-  const report = readReport(job.result);
+  const report = readReport(job);
   const list = `/${workspace.id}/lists/${listId}`;
   return (
     <div className="flex max-w-2xl flex-col gap-5">

@@ -1,56 +1,27 @@
-/** What an import would do, or did: the report of its job. The contract leaves the form of results open, so it is read here. */
+/** What an import would do, or did: the report of its job. */
+import type { Schema } from "@posthaste/client";
 import type { ReactNode } from "react";
+import type { Job } from "../../api/jobs.ts";
 import { counted, countText } from "../../parts/numbers.ts";
 
-interface Example {
-  readonly line: number;
-  readonly email: string;
-}
+type Report = Schema<"ImportResult"> | Schema<"ImportDryRunResult">;
 
-export interface Report {
-  readonly dry_run?: boolean;
-  readonly rows: number;
-  readonly created: number;
-  readonly new_to_workspace?: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly duplicates: number;
-  readonly invalid: number;
-  readonly opted_out?: number;
-  readonly written_in_part?: number;
-  readonly warnings: readonly string[];
-  /** Only for callers who may read the people. */
-  readonly examples?: {
-    readonly new: readonly Example[];
-    readonly known: readonly Example[];
-    readonly opted_out: readonly (Example & { readonly status: string; readonly column: string | null })[];
-    readonly refused: readonly {
-      readonly line: number;
-      readonly column: string;
-      readonly value: string;
-      readonly reason: string;
-      readonly written_as: string | null;
-    }[];
-  };
-}
-
-/** Undefined for the result of another kind of job. */
-export function readReport(result: unknown): Report | undefined {
-  const report = result as Partial<Report> | null;
-  return typeof report?.rows === "number" && Array.isArray(report.warnings) ? (report as Report) : undefined;
+/** Null for a job of another kind, and before it has ended. */
+export function readReport(job: Job): Report | null {
+  return job.type === "subscriber_import" ? job.result : null;
 }
 
 export function ImportReport({ report }: { readonly report: Report }) {
-  const { created, updated, unchanged, duplicates, invalid, examples, warnings } = report;
-  const part = report.written_in_part ?? 0;
-  const optedOut = report.opted_out ?? 0;
+  const { created, updated, unchanged, duplicates, invalid, warnings, written_in_part: part } = report;
+  const trial = report.dry_run ? report : undefined;
+  const optedOut = trial?.opted_out ?? 0;
   return (
     <div className="flex flex-col gap-5">
       <dl className="grid grid-cols-2 gap-x-6 gap-y-4 sm:grid-cols-4">
         <Figure name="Join the list" count={created}>
-          {report.new_to_workspace === undefined || created === 0
+          {trial === undefined || created === 0
             ? ""
-            : `${countText(report.new_to_workspace)} of them new to the workspace`}
+            : `${countText(trial.new_to_workspace)} of them new to the workspace`}
         </Figure>
         <Figure name="Members, changed" count={updated} />
         <Figure name="Members, as they are" count={unchanged} />
@@ -74,7 +45,7 @@ export function ImportReport({ report }: { readonly report: Report }) {
           </ul>
         </section>
       )}
-      {examples && <Examples examples={examples} />}
+      {trial?.examples && <Examples examples={trial.examples} />}
     </div>
   );
 }
@@ -101,7 +72,7 @@ function Figure({
   );
 }
 
-function Examples({ examples }: { readonly examples: NonNullable<Report["examples"]> }) {
+function Examples({ examples }: { readonly examples: Schema<"ImportExamples"> }) {
   const { refused, opted_out, known } = examples;
   return (
     <>

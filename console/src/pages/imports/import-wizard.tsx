@@ -5,7 +5,6 @@ import { ColumnsStep } from "./columns-step.tsx";
 import { FileStep } from "./file-step.tsx";
 import { beginOptions, type ImportOptions } from "./options.ts";
 import { OptionsStep } from "./options-step.tsx";
-import type { FileLook } from "./read-file.ts";
 import { TrialStep } from "./trial-step.tsx";
 import type { Reading } from "./use-file-columns.ts";
 
@@ -16,12 +15,12 @@ const asFound: Reading = { encoding: "", hasHeader: undefined };
 
 export function ImportWizard({ listId, listName }: { readonly listId: string; readonly listName: string }) {
   const [step, setStep] = useState<Step>(0);
-  const [look, setLook] = useState<FileLook>();
+  const [file, setFile] = useState<File>();
   const [reading, setReading] = useState(asFound);
   const [chosen, setChosen] = useState<ReadonlyMap<number, string>>(new Map());
   const [options, setOptions] = useState<ImportOptions>(beginOptions);
-  const begin = (next: FileLook) => {
-    setLook(next);
+  const begin = (next: File) => {
+    setFile(next);
     setReading(asFound);
     setChosen(new Map());
     setStep(1);
@@ -30,21 +29,21 @@ export function ImportWizard({ listId, listName }: { readonly listId: string; re
   return (
     <>
       <Steps current={step} onGo={setStep} />
-      <StepHeading key={step} name={steps[step]} isMoved={look !== undefined} />
-      {step === 0 && <FileStep current={look} onFile={begin} onKeep={() => setStep(1)} />}
-      {step === 1 && look && (
+      <StepHeading key={step} name={steps[step]} isMoved={file !== undefined} />
+      {step === 0 && <FileStep current={file} onFile={begin} onKeep={() => setStep(1)} />}
+      {step === 1 && file && (
         <ColumnsStep
           {...part}
-          look={look}
+          file={file}
           onReading={setReading}
           onChoose={(position, target) => setChosen(new Map(chosen).set(position, target))}
           onNext={() => setStep(2)}
         />
       )}
-      {step === 2 && look && (
+      {step === 2 && file && (
         <OptionsStep options={options} onChange={setOptions} onNext={() => setStep(3)} listName={listName} />
       )}
-      {step === 3 && look && <TrialStep {...part} look={look} options={options} listName={listName} />}
+      {step === 3 && file && <TrialStep {...part} file={file} options={options} listName={listName} />}
     </>
   );
 }

@@ -1,4 +1,5 @@
 /** What the contract says of files to import. */
+import inspection from "schema:ImportFileInspection";
 import schema from "schema:SubscriberImport";
 
 const description = schema.properties.csvFile?.description ?? "";
@@ -9,6 +10,11 @@ export const limitText = /At most [^.]*\./.exec(description)?.[0] ?? "";
 const megabytes = Number(/(\d+) MB/.exec(limitText)?.[1]);
 
 export const mostBytes = Number.isNaN(megabytes) ? Number.POSITIVE_INFINITY : megabytes * 1_048_576;
+
+const inspectedKilobytes = Number(/At most (\d+) kB/.exec(inspection.properties.csvFile?.description ?? "")?.[1]);
+
+/** How much of a file the service looks at before it is sent. */
+export const mostInspectedBytes = inspectedKilobytes * 1_024;
 
 /** What is set where the person says nothing. */
 export function defaultOf(name: string): boolean {

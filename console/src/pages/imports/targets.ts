@@ -50,7 +50,7 @@ export function targetsOf(fields: readonly Schema<"CustomField">[], mayMake: boo
 
 /** The target of each column by its position: as chosen, or as suggested. */
 export function targetsOfColumns(
-  columns: Schema<"ImportFile">["columns"],
+  columns: readonly Schema<"ImportFileColumn">[],
   chosen: ReadonlyMap<number, string>,
 ): ReadonlyMap<number, string> {
   return new Map(

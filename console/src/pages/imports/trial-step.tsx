@@ -9,16 +9,16 @@ import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { CancelJob, JobFiles, JobProgress } from "../../parts/job-view.tsx";
 import { counted } from "../../parts/numbers.ts";
+import { sizeText } from "./file-words.ts";
 import { ImportReport, readReport } from "./import-report.tsx";
 import { type ImportOptions, importBody } from "./options.ts";
-import { type FileLook, sizeText } from "./read-file.ts";
 import { targetsOfColumns } from "./targets.ts";
 import { type Reading, useFileColumns } from "./use-file-columns.ts";
 
 interface Props {
   readonly listId: string;
   readonly listName: string;
-  readonly look: FileLook;
+  readonly file: File;
   readonly reading: Reading;
   readonly chosen: ReadonlyMap<number, string>;
   readonly options: ImportOptions;
@@ -27,19 +27,19 @@ interface Props {
 /** A large file on a slow line. */
 const SENDING_MS = 600_000;
 
-export function TrialStep({ listId, listName, look, reading, chosen, options }: Props) {
+export function TrialStep({ listId, listName, file, reading, chosen, options }: Props) {
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
-  const { data } = useFileColumns(listId, look, reading);
+  const { data } = useFileColumns(listId, file, reading);
   const columns = data?.columns ?? undefined;
   const exact = { ...reading, hasHeader: columns?.has_header };
   const targets = targetsOfColumns(columns?.columns ?? [], chosen);
-  const { name, size, lastModified } = look.file;
+  const { name, size, lastModified } = file;
   const send = (isTrial: boolean, signal?: AbortSignal) =>
     api.importSubscribers({
       id: listId,
       query: { dry_run: isTrial },
-      body: importBody(look.file, targets, exact, options),
+      body: importBody(file, targets, exact, options),
       timeoutMs: SENDING_MS,
       signal,
     });
@@ -111,7 +111,7 @@ function Trial({ id, children }: { readonly id: string; readonly children: (coun
         <CancelJob job={job} />
       </div>
     );
-  const report = readReport(job.result);
+  const report = readReport(job);
   if (job.status !== "completed" || !report)
     return (
       <p role="alert" className="border-l-2 border-bad px-3 py-1">

@@ -35,7 +35,7 @@ export function JobPanel({ id, onClose }: { readonly id: string; readonly onClos
 }
 
 function JobDetails({ job }: { readonly job: Job }) {
-  const report = readReport(job.result);
+  const report = readReport(job);
   return (
     <>
       <div className="flex flex-col gap-3 border-b border-line px-5 py-4">

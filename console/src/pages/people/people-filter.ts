@@ -1,10 +1,17 @@
 /** The filter of people: words for the parameters of the API, with the names of lists, and `field:plan=pro` for a custom field. */
 
+import memberFilter from "schema:MemberFilter";
 import bulkFilter from "schema:SubscriberFilter";
 import parameters from "operation:listSubscribers";
-import type { Query, Schema } from "@posthaste/client";
+import type { Body, Query, Schema } from "@posthaste/client";
 import type { MailingList } from "../../api/lists.ts";
-import { type FilterField, type FilterValues, type Parameter, pageSizes } from "../../filter/filter.ts";
+import {
+  type FilterField,
+  type FilterValues,
+  type Parameter,
+  pageSizes,
+  writeWord,
+} from "../../filter/filter.ts";
 
 export const peoplePageSizes = pageSizes(parameters);
 
@@ -57,17 +64,44 @@ export function peopleQuery(
 
 /** The same conditions as the filter of an act on many people. */
 export function bulkFilterOf(query: Query<"listSubscribers">): Schema<"SubscriberFilter"> {
-  const conditions = Object.entries(query).flatMap(([name, value]) => {
-    const known = bulkFilter.properties[name];
-    return known === undefined ? [] : [[name, typed(String(value), known)] as const];
-  });
-  return Object.fromEntries(conditions) as Schema<"SubscriberFilter">;
+  return within(query, bulkFilter.properties) as Schema<"SubscriberFilter">;
 }
 
-function typed(
-  value: string,
-  { type, format }: { readonly type?: string | readonly string[]; readonly format?: string },
-): string | boolean {
+/** The same conditions as those of an export of one list. */
+export function exportFilterOf(query: Query<"listSubscribers">): NonNullable<Body<"exportSubscribers">> {
+  const { status = null, search = null } = query ?? {};
+  return { status, search, filter: within(query, memberFilter.properties) };
+}
+
+/** The conditions as people write them, without the list. */
+export function filterWords(
+  { list: _, ...values }: FilterValues,
+  lists: readonly MailingList[] | undefined,
+): string {
+  return peopleFields(lists)
+    .flatMap((field) => {
+      const value = values[field.parameter.name];
+      return value === undefined ? [] : [writeWord(field, value)];
+    })
+    .join(" ");
+}
+
+interface Known {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+}
+
+/** The conditions that a body knows, in its types. */
+function within(query: Query<"listSubscribers">, properties: Readonly<Record<string, Known>>) {
+  return Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => {
+      const known = properties[name];
+      return known === undefined ? [] : [[name, typed(String(value), known)] as const];
+    }),
+  );
+}
+
+function typed(value: string, { type, format }: Known): string | boolean {
   if (type === "boolean") return value === "true";
   const time = Date.parse(value);
   return format === "date-time" && !Number.isNaN(time) ? new Date(time).toISOString() : value;

@@ -16,7 +16,7 @@ import type { SelectionState } from "../../parts/selection.ts";
 import { Time } from "../../parts/time.tsx";
 import { AddPersonDialog } from "./add-person-dialog.tsx";
 import { BulkActs } from "./bulk-acts.tsx";
-import { ExportButton } from "./export-dialog.tsx";
+import { ExportButton } from "./export-people.tsx";
 import { bulkFilterOf, peopleFields, peoplePageSizes, peopleQuery } from "./people-filter.ts";
 import { PersonPanel } from "./person-panel.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
@@ -141,12 +141,12 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         {...(!list && {
           panel: (id: string, onClose: () => void) => <PersonPanel key={id} id={id} onClose={onClose} />,
         })}
-        acts={
+        acts={(values) => (
           <>
-            <ExportButton list={list} onStarted={setJob} />
+            <ExportButton list={list} values={values} />
             {add}
           </>
-        }
+        )}
         {...(mayCall(workspace, "runBulkAction") && { bulk })}
         empty={<NoPeople list={list} add={add} />}
       />

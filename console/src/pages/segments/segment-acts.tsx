@@ -5,25 +5,15 @@ import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
-import { Dialog, Question } from "../../parts/dialog.tsx";
-import { Failure } from "../../parts/failure.tsx";
+import { Question } from "../../parts/dialog.tsx";
+import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { UsersOf } from "../../parts/used-by.tsx";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
-  // An export is a job: the page of jobs has its file.
-  const start = useAct({
-    run: () =>
-      api.exportSubscribers({
-        id: segment.mailing_list_id,
-        body: { segment_id: segment.id, label: segment.name },
-      }),
-    changes: ["jobs"],
-    done: "The export has started",
-    onDone: ({ job_id }) => void navigate({ to: `/${workspace.id}/jobs`, search: { open: job_id } as never }),
-  });
+  const [isExporting, setExporting] = useState(false);
   const listPath = `/${workspace.id}/lists/${segment.mailing_list_id}`;
   const acts = [
     ...(mayCall(workspace, "createSegment")
@@ -36,7 +26,7 @@ export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUs
         ]
       : []),
     ...(mayCall(workspace, "exportSubscribers")
-      ? [{ name: "Export its people", run: () => start.mutate() }]
+      ? [{ name: "Export its people …", run: () => setExporting(true) }]
       : []),
     ...(mayCall(workspace, "deleteSegment")
       ? [{ name: "Delete", run: () => setDeleting(true), isDanger: true }]
@@ -46,9 +36,22 @@ export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUs
     <>
       <ActMenu label="More acts" acts={acts} />
       {isDeleting && <DeleteSegment segment={segment} onClose={() => setDeleting(false)} />}
-      <Dialog title="The export did not start" isOpen={start.isError} onClose={start.reset}>
-        <Failure error={start.error} onRetry={() => start.mutate()} />
-      </Dialog>
+      {isExporting && (
+        <ExportDialog
+          title={`Export ${segment.name}`}
+          name={`Export ${segment.name}`}
+          about="A CSV file with address, names, state, times and custom fields of the people of the segment."
+          plural="people"
+          filter=""
+          run={() =>
+            api.exportSubscribers({
+              id: segment.mailing_list_id,
+              body: { segment_id: segment.id, label: segment.name },
+            })
+          }
+          onClose={() => setExporting(false)}
+        />
+      )}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { readConfig } from "#platform/config/config.ts";
 import { startRunner } from "#platform/jobs/runner.ts";
 import { createLog } from "#platform/log/log.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
+import { requireOutcome } from "#test/support/ended-job.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
@@ -44,6 +45,7 @@ async function validated(content: string | Uint8Array) {
     const { body } = await call("GET", `/jobs/${job_id}`);
     return body.data.status === "completed" && body.data;
   });
+  requireOutcome(job);
   const { body: text } = await call("GET", `/jobs/${job_id}/download`);
   const [, ...rows] = (text as string).trim().split("\r\n");
   return { job, rows: rows.map((row) => row.split(",").slice(0, 2).join(" ")) };

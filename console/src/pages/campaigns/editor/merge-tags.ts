@@ -1,22 +1,17 @@
-/** Names that a mail may show: those of every person and mail, and the custom fields of the list. */
-import { useFields } from "../../../api/fields.ts";
+/** What a mail may show of its recipient: the tags that the service knows, with the custom fields of the list. */
+import { useQuery } from "@tanstack/react-query";
+import { usePlace } from "../../../api/session.tsx";
 import type { MergeTag } from "../../../parts/code-editor.tsx";
 
-/** docs/merge-tags.md, “Values”. */
-const everywhere: readonly MergeTag[] = [
-  { name: "first_name", description: "First name" },
-  { name: "last_name", description: "Last name" },
-  { name: "email", description: "Address" },
-  { name: "unsubscribe_url", description: "Link to unsubscribe" },
-  { name: "view_in_browser_url", description: "Link to the mail in a browser" },
-  { name: "list_name", description: "Name of the list" },
-  { name: "campaign_name", description: "Name of the campaign" },
-];
+const none: readonly MergeTag[] = [];
 
+/** Empty while they load. */
 export function useMergeTags(listId: string | null): readonly MergeTag[] {
-  const fields = useFields(listId ?? undefined);
-  return [
-    ...everywhere,
-    ...fields.map(({ field_name, field_label }) => ({ name: field_name, description: field_label })),
-  ];
+  const { api, workspace } = usePlace();
+  const { data } = useQuery({
+    // Changes of custom fields load it again.
+    queryKey: ["custom-fields", workspace.id, "merge-tags", listId],
+    queryFn: ({ signal }) => api.listMergeTags({ query: listId === null ? {} : { list_id: listId }, signal }),
+  });
+  return data ?? none;
 }

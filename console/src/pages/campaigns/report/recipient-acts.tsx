@@ -3,8 +3,8 @@ import type { Data } from "@posthaste/client";
 import { useState } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { ActMenu } from "../../../parts/act-menu.tsx";
-import { ExportDialog } from "./export-dialog.tsx";
-import type { FilterWords } from "./recipient-filter.ts";
+import { ExportDialog } from "../../../parts/export-dialog.tsx";
+import { exportFilter, type FilterWords, filterText } from "./recipient-filter.ts";
 import { RestDialog } from "./rest-dialog.tsx";
 import { SegmentDialog } from "./segment-dialog.tsx";
 
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function RecipientActs({ campaign, filter }: Props) {
-  const { workspace } = usePlace();
+  const { api, workspace } = usePlace();
   const [open, setOpen] = useState<"export" | "segment" | "rest">();
   const close = () => setOpen(undefined);
   const maySegment = mayCall(workspace, "createSegmentFromCampaign");
@@ -30,7 +30,22 @@ export function RecipientActs({ campaign, filter }: Props) {
   return (
     <>
       <ActMenu label="Acts on the recipients" acts={acts} />
-      {open === "export" && <ExportDialog campaign={campaign} filter={filter} onClose={close} />}
+      {open === "export" && (
+        <ExportDialog
+          title="Export recipients"
+          name={`Export the recipients of ${campaign.name}`}
+          about="A CSV file with a row for each recipient: the state of the message, and when the person opened, clicked and unsubscribed."
+          plural="recipients"
+          filter={filterText(filter)}
+          run={(isFiltered) =>
+            api.exportCampaignRecipients({
+              id: campaign.id,
+              body: { ...(isFiltered && exportFilter(filter)), label: campaign.name },
+            })
+          }
+          onClose={close}
+        />
+      )}
       {open === "segment" && <SegmentDialog campaign={campaign} filter={filter} onClose={close} />}
       {open === "rest" && <RestDialog campaign={campaign} onClose={close} />}
     </>
