@@ -105,6 +105,7 @@ const governing: Readonly<Record<string, string>> = {
 /** Paths whose words would select another permission. */
 const ofPath: Readonly<Record<string, string>> = {
   "/messages/{id}/cancel": "messages",
+  "GET /emails/{id}": "reports",
   "/check": "campaigns",
 };
 const reports =

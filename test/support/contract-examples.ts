@@ -216,6 +216,7 @@ export const resources: Readonly<
   "/operator/workspaces/{id}": newWorkspace,
   "/operator/users/{id}": newTeammate,
   "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
+  "/emails/{id}": async (owner) => create(owner, "/emails", await emailToMany(owner)),
   "/jobs/{job_id}": async ({ database, workspaceId }) => {
     const resource = { name: jobResource, label: "", group: "" };
     const needs = { resource, action: "write", judgedBy: "server" } as const;
@@ -449,6 +450,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createTrackingDomain: trackingDomain,
   updateTrackingDomain: trackingDomain,
   sendEmail: email,
+  createEmail: emailToMany,
+  createEmailBatch: async (owner) => ({ emails: [await emailToMany(owner)] }),
   createCampaign: campaign,
   replaceCampaign: campaign,
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
