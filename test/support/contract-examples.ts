@@ -260,6 +260,20 @@ async function email(owner: Owner) {
   };
 }
 
+async function emailToMany(owner: Owner) {
+  const { from_email } = await email(owner);
+  return {
+    to: ["Ada Lovelace <ada@example.com>"],
+    cc: ["accounts@example.com"],
+    reply_to: ["support@example.com"],
+    subject: "Your order 1042",
+    html: "<p>Thank you for your order.</p>",
+    from_email,
+    tags: ["order"],
+    metadata: { order: "1042" },
+  };
+}
+
 /** A plan for a workspace that has enough balance and no subscription. */
 async function plan({ database, workspaceId, clock }: Owner) {
   await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
