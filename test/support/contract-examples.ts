@@ -538,5 +538,6 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
 /** The query of endpoints with required parameters. */
 export const queries: Readonly<Record<string, string>> = {
   streamEvents: "?topics=jobs",
+  getLabelStats: "?tag=order",
   searchEverything: "?q=anna",
 };

@@ -76,7 +76,7 @@ type Result = Static<typeof BatchResult>;
 
 const Batch = Type.Object(
   {
-    emails: Type.Array(Type.Unsafe<unknown>({ [DOCUMENTED_AS]: NewMail }), {
+    emails: Type.Array(Type.Unsafe<unknown>({ [DOCUMENTED_AS]: { $ref: "#/components/schemas/NewEmail" } }), {
       minItems: 1,
       maxItems: MOST_MAILS,
       description: `The emails, at most ${MOST_MAILS}, with at most ${MOST_IN_BATCH.toLocaleString("en")} recipients in all.`,
