@@ -49,7 +49,7 @@ function sentenceOf(message: Message, last: TimelineEntry | undefined): ReactNod
       if (message.scheduled_at && Date.parse(message.scheduled_at) > Date.now()) {
         return (
           <>
-            Scheduled for <Time at={message.scheduled_at} />.
+            Scheduled for <Time at={message.scheduled_at} isPrecise />.
           </>
         );
       }
