@@ -245,7 +245,7 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       path: "/emails/{id}",
       summary: "One email of POST /emails, with the state of the message to each recipient",
       description:
-        "What became of an email: its tags and metadata, and one message for each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.",
+        "An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.",
       needs: need(reports, "read"),
       answer: SentEmail,
       message: "Email",

@@ -6,7 +6,7 @@ import { hasLabelSql, type Label, labelledSql } from "./labels-store.ts";
 import { type StoredStatus, storedStatuses } from "./message/status.ts";
 
 /** The newest messages with the label that are counted: they take PostgreSQL half a second. */
-export const MOST_COUNTED = 50_000;
+export const MOST_LABELLED = 50_000;
 
 export type LabelCounts = Readonly<Record<StoredStatus, number>> & {
   readonly messages: number;
@@ -18,7 +18,7 @@ export type LabelCounts = Readonly<Record<StoredStatus, number>> & {
 };
 
 /**
- * Counts the messages that have all of the labels and were accepted since a time, up to MOST_COUNTED that have the first.
+ * Counts the messages that have all of the labels and were accepted since a time, up to MOST_LABELLED that have the first.
  * @param labels at least one
  */
 export async function countLabelled(
@@ -38,7 +38,7 @@ export async function countLabelled(
   const counted = await db.row<LabelCounts>(sql`
     with found as materialized (
       select m.id from (select message_id as id from ${labelledSql(workspaceId, first)}) m
-      where m.id >= ${firstIdAt(from)} order by m.id desc limit ${MOST_COUNTED}
+      where m.id >= ${firstIdAt(from)} order by m.id desc limit ${MOST_LABELLED}
     ), m as materialized (
       select m.id, m.status from found
       cross join lateral (
@@ -47,7 +47,7 @@ export async function countLabelled(
     )
     select count(*) as messages, ${join(byStatus)}, ${happened("opened")} as opened, ${happened("clicked")} as clicked,
       (select created_at from messages
-        where workspace_id = ${workspaceId} and (select count(*) from found) = ${MOST_COUNTED}
+        where workspace_id = ${workspaceId} and (select count(*) from found) = ${MOST_LABELLED}
           and id = (select id from found order by id limit 1)) as since
     from m`);
   if (counted === undefined) throw new Error("no row");

@@ -8,7 +8,7 @@ import { windowField } from "#platform/http/request/query.ts";
 import { described, nullable, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { messageFilterFields } from "./find-messages.ts";
-import { countLabelled, MOST_COUNTED } from "./label-stats-store.ts";
+import { countLabelled, MOST_LABELLED } from "./label-stats-store.ts";
 import type { Label } from "./labels-store.ts";
 import { storedStatuses } from "./message/status.ts";
 import { reports } from "./permission.ts";
@@ -34,7 +34,7 @@ const LabelStats = Type.Object(
     counted_since: nullable(
       described(
         Timestamp,
-        `Older messages were not counted, because there are more than ${MOST_COUNTED.toLocaleString("en")}; null when all were.`,
+        `Older messages were not counted, because there are more than ${MOST_LABELLED.toLocaleString("en")}; null when all were.`,
       ),
     ),
   },
@@ -53,8 +53,8 @@ export function labelStatsEndpoint({
     method: "GET",
     path: "/stats/labels",
     mayTakeLong: "reading",
-    summary: "What became of the messages with a tag, or with a value of metadata",
-    description: `Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to ${MOST_COUNTED.toLocaleString("en")} of the newest messages are counted; \`counted_since\` says where the count ended. \`GET /messages\` with the same parameters lists them.`,
+    summary: "Outcomes of the messages with a tag, or with a value of metadata",
+    description: `Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to ${MOST_LABELLED.toLocaleString("en")} of the newest messages are counted; \`counted_since\` says where the count ended. \`GET /messages\` with the same parameters lists them.`,
     needs: need(reports, "read"),
     query: {
       tag: messageFilterFields.tag,

@@ -3974,7 +3974,7 @@ export interface paths {
         };
         /**
          * One email of POST /emails, with the state of the message to each recipient
-         * @description What became of an email: its tags and metadata, and one message for each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
+         * @description An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
          *
          *     Needs the permission `reports:read`.
          */
@@ -3995,7 +3995,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of the messages with a tag, or with a value of metadata
+         * Outcomes of the messages with a tag, or with a value of metadata
          * @description Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to 50,000 of the newest messages are counted; `counted_since` says where the count ended. `GET /messages` with the same parameters lists them.
          *
          *     It may take longer than a few seconds if there is much data.
@@ -24661,7 +24661,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description What became of the messages with a tag, or with a value of metadata. */
+                        /** @description Outcomes of the messages with a tag, or with a value of metadata. */
                         data: components["schemas"]["LabelStats"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;

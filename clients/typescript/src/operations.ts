@@ -2074,7 +2074,7 @@ export interface Operations {
   getMessage(input: { id: string } & CallOptions): Call<Data<"getMessage">>;
   /**
    * One email of POST /emails, with the state of the message to each recipient.
-   * What became of an email: its tags and metadata, and one message for each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
+   * An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
    *
    * Needs the permission `reports:read`.
    *
@@ -2082,7 +2082,7 @@ export interface Operations {
    */
   getEmail(input: { id: string } & CallOptions): Call<Data<"getEmail">>;
   /**
-   * What became of the messages with a tag, or with a value of metadata.
+   * Outcomes of the messages with a tag, or with a value of metadata.
    * Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to 50,000 of the newest messages are counted; `counted_since` says where the count ended. `GET /messages` with the same parameters lists them.
    *
    * It may take longer than a few seconds if there is much data.

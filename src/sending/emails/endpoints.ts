@@ -18,12 +18,12 @@ import type { Acceptor } from "#sending/acceptance/acceptor.ts";
 import { emails } from "./permission.ts";
 import { NewAttachment, readAttachments } from "./read-attachments.ts";
 import {
-  headerText,
   type PlatformSender,
   platformSenderOf,
-  readAddress,
+  readBareAddress,
+  readHeaderText,
+  readMailSubject,
   readSender,
-  readSubject,
   saysNothing,
 } from "./read-mail-fields.ts";
 import { adviceForField } from "./unsupported-fields.ts";
@@ -142,11 +142,11 @@ function readDraft(
     const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
     throw invalid({ field: "to", message: `to: ${message}` });
   }
-  const subject = readSubject(body.subject);
+  const subject = readMailSubject(body.subject);
   const isHtml = looksLikeHtml(body.body);
   if (saysNothing(body.body, isHtml)) throw invalid({ field: "body", message: "body must not be blank" });
   const { fromEmail, sender } = readSender(body.from_email, platform, caller);
-  const bounces = body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email");
+  const bounces = body.bounce_email == null ? null : readBareAddress(body.bounce_email, "bounce_email");
   return {
     sender,
     bouncesTo: bounces && { workspaceId: caller.workspaceId, ...bounces },
@@ -159,7 +159,7 @@ function readDraft(
       originId: caller.actor.id,
       originName: caller.actor.name,
       fromEmail,
-      fromName: body.from_name == null ? null : headerText(body.from_name, "from_name"),
+      fromName: body.from_name == null ? null : readHeaderText(body.from_name, "from_name"),
       toName: to.name,
       localpart: to.local,
       domain: to.domain,

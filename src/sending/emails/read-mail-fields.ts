@@ -29,7 +29,7 @@ export function readSender(
 ) {
   const named = given ?? defaultSender;
   if (named !== null) {
-    const { address, domain } = readAddress(named, "from_email");
+    const { address, domain } = readBareAddress(named, "from_email");
     if (comparable(address) === platform?.comparable) return { fromEmail: address, sender: null };
     return { fromEmail: address, sender: { workspaceId, address, domain } };
   }
@@ -41,8 +41,8 @@ export function readSender(
 }
 
 /** The subject. @throws ApiError VALIDATION_ERROR if it is blank or cannot be a header */
-export function readSubject(text: string): string {
-  const subject = headerText(text, "subject");
+export function readMailSubject(text: string): string {
+  const subject = readHeaderText(text, "subject");
   if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
   return subject;
 }
@@ -54,14 +54,14 @@ export function saysNothing(body: string, isHtml: boolean): boolean {
 }
 
 /** An address without a name. @throws ApiError VALIDATION_ERROR */
-export function readAddress(text: string, field: string) {
+export function readBareAddress(text: string, field: string) {
   const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed;
 }
 
 /** A text for a header. @throws ApiError VALIDATION_ERROR */
-export function headerText(text: string, field: string): string {
+export function readHeaderText(text: string, field: string): string {
   const fault = headerTextFault(text);
   if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
   return text;

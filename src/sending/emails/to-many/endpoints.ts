@@ -17,7 +17,7 @@ import { platformSenderOf } from "#sending/emails/read-mail-fields.ts";
 import { adviceForMail } from "#sending/emails/unsupported-fields.ts";
 import { cancelEmail } from "./cancel-email.ts";
 import { NewMail } from "./new-mail.ts";
-import { type MailContext, type ReadMail, readMail } from "./read-mail.ts";
+import { type MailReading, type ReadMail, readMail } from "./read-mail.ts";
 
 const BODY_LIMIT = 30 * 1024 * 1024;
 const MOST_MAILS = 500;
@@ -201,7 +201,7 @@ class BatchItem {
   readonly #refusal: ApiError | null;
   readonly #warnings: Result["warnings"] = [];
 
-  constructor(given: unknown, context: MailContext) {
+  constructor(given: unknown, context: MailReading) {
     try {
       const body = readItem(given, { onIgnored: (one) => void this.#warnings.push(one) });
       this.mail = readMail(body, context);

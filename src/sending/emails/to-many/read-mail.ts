@@ -12,26 +12,26 @@ import type { Draft } from "#sending/acceptance/accept-messages-statement.ts";
 import { headerFieldFault, MOST_FIELDS } from "#sending/content/read-custom-headers.ts";
 import { readAttachments } from "#sending/emails/read-attachments.ts";
 import {
-  headerText,
   type PlatformSender,
-  readAddress,
+  readBareAddress,
+  readHeaderText,
+  readMailSubject,
   readSender,
-  readSubject,
   saysNothing,
 } from "#sending/emails/read-mail-fields.ts";
 import { MOST_DAYS_AHEAD, MOST_METADATA, MOST_REPLY_TO, type NewMail } from "./new-mail.ts";
-import { type MailRecipient, readMailboxes, readRecipients } from "./read-mailboxes.ts";
+import { type AddressedRecipient, readMailboxes, readRecipients } from "./read-mailboxes.ts";
 
 export interface ReadMail {
   /** The id of the mail. */
   readonly id: string;
   readonly scheduledAt: Date | null;
-  readonly recipients: readonly MailRecipient[];
+  readonly recipients: readonly AddressedRecipient[];
   /** In the order of the recipients. */
   readonly drafts: readonly Draft[];
 }
 
-export interface MailContext {
+export interface MailReading {
   readonly caller: Caller;
   readonly requestId: string;
   readonly platform: PlatformSender | null;
@@ -41,14 +41,14 @@ export interface MailContext {
 /** @throws ApiError VALIDATION_ERROR */
 export function readMail(
   body: Static<typeof NewMail>,
-  { caller, requestId, platform, now }: MailContext,
+  { caller, requestId, platform, now }: MailReading,
 ): ReadMail {
   const { recipients, to, cc } = readRecipients(body);
   const replyTo = readMailboxes(body.reply_to, "reply_to", MOST_REPLY_TO);
-  const subject = readSubject(body.subject);
+  const subject = readMailSubject(body.subject);
   const { html, text } = readBodies(body);
   const { fromEmail, sender } = readSender(body.from_email, platform, caller);
-  const bounces = body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email");
+  const bounces = body.bounce_email == null ? null : readBareAddress(body.bounce_email, "bounce_email");
   const scheduledAt = body.scheduled_at == null ? null : readScheduledAt(body.scheduled_at, now);
   const id = newEmailId();
   const particulars: MessageOptions = {
@@ -70,7 +70,7 @@ export function readMail(
     originId: actor.id,
     originName: actor.name,
     fromEmail,
-    fromName: body.from_name == null ? null : headerText(body.from_name, "from_name"),
+    fromName: body.from_name == null ? null : readHeaderText(body.from_name, "from_name"),
     subject,
     html,
     text,

@@ -9,13 +9,13 @@ import { MOST_RECIPIENTS } from "./new-mail.ts";
 type Parsed = Extract<ParsedMailbox, { ok: true }>;
 
 /** A recipient, who gets a message of their own. */
-export interface MailRecipient extends Parsed {
+export interface AddressedRecipient extends Parsed {
   readonly type: RecipientType;
 }
 
 export interface ReadRecipients {
   /** Each address once. */
-  readonly recipients: readonly MailRecipient[];
+  readonly recipients: readonly AddressedRecipient[];
   /** As the header shows them. */
   readonly to: readonly Mailbox[];
   readonly cc: readonly Mailbox[];
@@ -37,7 +37,7 @@ export function readRecipients(
     faults.push({ field: "to", message });
   }
   refuse(faults);
-  const recipients = new Map<string, MailRecipient>();
+  const recipients = new Map<string, AddressedRecipient>();
   for (const [place, list] of lists.entries()) {
     const type = recipientTypes[place] ?? "to";
     for (const mailbox of list) {
