@@ -7,6 +7,7 @@
  * docs/benchmarks.md explains the figures.
  */
 import { benchAccept } from "./accept.ts";
+import { benchBatch } from "./batch.ts";
 import { benchBlacklist } from "./blacklist.ts";
 import { benchCampaign } from "./campaign.ts";
 import { benchConsole } from "./console.ts";
@@ -30,6 +31,7 @@ import { benchValidations } from "./validations.ts";
 
 const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["accept", benchAccept],
+  ["batch", benchBatch],
   ["blacklist", benchBlacklist],
   ["campaign", benchCampaign],
   ["console", benchConsole],

@@ -953,6 +953,13 @@ create table message_events (
 ) partition by range (message_id);
 CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, "time", id) WHERE (campaign_id IS NOT NULL);
 
+create table message_labels (
+  workspace_id uuid not null,
+  label bigint not null,
+  message_id uuid not null,
+  PRIMARY KEY (workspace_id, label, message_id)
+) partition by range (message_id);
+
 create table messages (
   workspace_id uuid not null,
   id uuid not null,
@@ -975,6 +982,7 @@ create table messages (
   source_ip inet,
   previous_source_ip inet,
   shown text,
+  email_details jsonb,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
@@ -1617,7 +1625,11 @@ create table sts_policies (
 create table submissions (
   workspace_id uuid not null,
   id uuid not null,
-  raw bytea not null,
+  raw bytea,
+  html text,
+  text text,
+  attachments jsonb,
+  particulars jsonb,
   PRIMARY KEY (workspace_id, id)
 ) partition by range (id);
 

@@ -107,6 +107,7 @@ const governing: Readonly<Record<string, string>> = {
 /** Paths whose words would select another permission. */
 const ofPath: Readonly<Record<string, string>> = {
   "/messages/{id}/cancel": "messages",
+  "/emails/{id}": "reports",
   "/check": "campaigns",
 };
 const reports =
@@ -132,6 +133,7 @@ const readingPosts = new Set([
 ]);
 const sends = new Set([
   "POST /emails/send",
+  ...["", "/batch", "/{id}/cancel"].map((rest) => `POST /emails${rest}`),
   ...["send", "pause", "resume", "cancel"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["retry", "cancel"].map((act) => `POST /messages/{id}/${act}`),
   // Not in the contract: what else sends, or calls back what was to be sent.

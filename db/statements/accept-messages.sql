@@ -134,7 +134,8 @@ with
         created_at,
         updated_at,
         status,
-        error_message
+        error_message,
+        email_details
       )
     select
       workspace_id,
@@ -153,7 +154,8 @@ with
         when s.detail is null then 'queued'
         else 'suppressed'
       end,
-      s.detail
+      s.detail,
+      email_details
     from
       unnest(
         $13::uuid[],
@@ -167,7 +169,8 @@ with
         $21::text[],
         $22::text[],
         $23::timestamptz[],
-        $24::text[]
+        $24::text[]::jsonb[],
+        $25::text[]
       ) as m (
         workspace_id,
         id,
@@ -180,6 +183,7 @@ with
         subject,
         request_id,
         created_at,
+        email_details,
         address
       )
       left join (
@@ -213,7 +217,8 @@ with
       domain,
       status,
       created_at,
-      error_message
+      error_message,
+      email_details
   ),
   contents as (
     insert into
@@ -233,16 +238,16 @@ with
       *
     from
       unnest(
-        $25::uuid[],
         $26::uuid[],
-        $27::text[],
+        $27::uuid[],
         $28::text[],
         $29::text[],
         $30::text[],
-        $31::text[]::jsonb[],
-        $32::text[],
-        $33::text[]::jsonb[],
-        $34::uuid[]
+        $31::text[],
+        $32::text[]::jsonb[],
+        $33::text[],
+        $34::text[]::jsonb[],
+        $35::uuid[]
       ) as c (
         workspace_id,
         message_id,
@@ -298,7 +303,7 @@ with
         select
           *,
           date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-          coalesce(origin_id, $35) as counted_origin_id,
+          coalesce(origin_id, $36) as counted_origin_id,
           lower(split_part(from_email, '@', -1)) as from_domain
         from
           log
@@ -320,7 +325,7 @@ with
       *,
       now()
     from
-      unnest($36::uuid[], $37::uuid[], $38::integer[], $39::text[], $40::integer[], $41::timestamptz[]) as q (workspace_id, message_id, priority, domain, bytes, expires_at)
+      unnest($37::uuid[], $38::uuid[], $39::integer[], $40::text[], $41::integer[], $42::timestamptz[]) as q (workspace_id, message_id, priority, domain, bytes, expires_at)
     where
       (
         select
@@ -347,7 +352,7 @@ with
       'email',
       quantity,
       bytes,
-      $42
+      $43
     from
       (
         select
@@ -356,7 +361,7 @@ with
           min(asked.bytes) as bytes
         from
           log
-          join unnest($43::uuid[], $44::bigint[]) as asked (workspace_id, bytes) using (workspace_id)
+          join unnest($44::uuid[], $45::bigint[]) as asked (workspace_id, bytes) using (workspace_id)
         where
           status = 'queued'
           and source <> 'platform'

@@ -391,16 +391,16 @@ select
   m.*,
   c.from_name,
   c.to_name,
-  c.particulars,
+  coalesce(c.particulars, s.particulars) as particulars,
   leased.bytes > $50 as is_large,
   case
-    when leased.bytes <= $51 then c.html
+    when leased.bytes <= $51 then coalesce(c.html, s.html)
   end as html,
   case
-    when leased.bytes <= $52 then c.text
+    when leased.bytes <= $52 then coalesce(c.text, s.text)
   end as text,
   case
-    when leased.bytes <= $53 then c.attachments
+    when leased.bytes <= $53 then coalesce(c.attachments, s.attachments)
   end as attachments,
   case
     when leased.bytes <= $54 then s.raw
@@ -444,7 +444,11 @@ from
   left join lateral (
     select
       id,
-      raw
+      raw,
+      html,
+      text,
+      attachments,
+      particulars
     from
       submissions s
     where

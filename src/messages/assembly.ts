@@ -6,13 +6,14 @@ import { DAY_SECONDS } from "#platform/time-units.ts";
 import { applyCounterDeltas } from "./counters/apply-deltas-store.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 import { type MessageEndpointDeps, messageEndpoints } from "./endpoints.ts";
+import { labelStatsEndpoint } from "./label-stats.ts";
 import { removeOldPartitions } from "./retention.ts";
 
 export function messagesEndpoints(
-  { database: db }: ProcessContext,
+  { database: db, clock }: ProcessContext,
   hooks: Omit<MessageEndpointDeps, "db">,
 ): Endpoint[] {
-  return messageEndpoints({ db, ...hooks });
+  return [...messageEndpoints({ db, ...hooks }), labelStatsEndpoint({ db, clock })];
 }
 
 /** @param onRemoved called after old months of the log are dropped */

@@ -14,6 +14,7 @@ const tables = {
   message_events: "message_id",
   submissions: "id",
   smtp_openings: "id",
+  message_labels: "message_id",
 } as const;
 export type PartitionedTable = keyof typeof tables;
 

@@ -11,9 +11,18 @@ import { described, Id, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { filterTexts, findMessages, messageFilterFields, SearchedSince } from "./find-messages.ts";
 import type { ScanFilter } from "./log-scan-store.ts";
 import { decodeConversation } from "./message/conversation.ts";
+import { type EmailDetails, Metadata, recipientTypes, Tags } from "./message/email-details.ts";
+import { emailIdOf } from "./message/email-id.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
 import { reports } from "./permission.ts";
-import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
+import {
+  type EventRow,
+  findMessage,
+  listEvents,
+  listMessages,
+  listMessagesOfEmail,
+  type MessageRow,
+} from "./store.ts";
 
 const MessageLogRow = Type.Object(
   {
@@ -36,6 +45,10 @@ const MessageLogRow = Type.Object(
     next_attempt_at: nullable(
       described(Timestamp, "When it is tried next, in UTC; null unless it is deferred."),
     ),
+    scheduled_at: nullable(
+      described(Timestamp, "The time that POST /emails gave for its first attempt, in UTC; null: at once."),
+    ),
+    tags: Tags,
   },
   { $id: "MessageLogRow" },
 );
@@ -116,9 +129,49 @@ const TimelineEntry = Type.Object(
   { $id: "TimelineEntry" },
 );
 
+const EmailRecipient = Type.Object(
+  {
+    id: described(Id, "Id of the message to this recipient."),
+    to: Type.String({ description: "The recipient's address." }),
+    recipient_type: Type.Enum([...recipientTypes], { description: "Which field named the recipient." }),
+    status: Type.Enum([...messageStatuses], { description: "State of the message." }),
+  },
+  { $id: "EmailRecipient" },
+);
+
+const SentEmail = Type.Object(
+  {
+    id: described(Id, "Id of the email."),
+    time: described(Timestamp, "When the service accepted it, in UTC."),
+    from_email: Type.String({ description: "The sender's address." }),
+    subject: Type.String({ description: "The subject." }),
+    scheduled_at: nullable(described(Timestamp, "When it is sent, in UTC; null: at once.")),
+    tags: Tags,
+    metadata: Metadata,
+    messages: Type.Array(EmailRecipient, { description: "Its messages, one for each recipient." }),
+  },
+  { $id: "SentEmail" },
+);
+
 const Message = Type.Object(
   {
     ...MessageLogRow.properties,
+    metadata: Metadata,
+    email: nullable(
+      Type.Object(
+        {
+          id: described(Id, "Id of the email, for `GET /emails/{id}`."),
+          recipient_type: Type.Enum([...recipientTypes], { description: "Which field named the recipient." }),
+          messages: Type.Array(EmailRecipient, {
+            description: "The messages to all recipients of the email, this one among them.",
+          }),
+        },
+        {
+          $id: "EmailOfMessage",
+          description: "The email of POST /emails that it belongs to; null for other mail.",
+        },
+      ),
+    ),
     to: Type.String({ description: "The recipient's address." }),
     request_id: nullable(Type.String({ description: "X-Request-Id of the API call that created it." })),
     timeline: Type.Array(TimelineEntry, { description: "What happened to it, oldest first." }),
@@ -178,7 +231,39 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       async handle({ caller, params }) {
         const message = await findMessage(db, caller.workspaceId, params.id);
         if (!message) throw notFound("Message");
-        return describe(message, await listEvents(db, caller.workspaceId, params.id));
+        const { workspaceId } = caller;
+        const [events, siblings] = await Promise.all([
+          listEvents(db, workspaceId, params.id),
+          message.email_details ? listMessagesOfEmail(db, workspaceId, emailIdOf(params.id)) : [],
+        ]);
+        return describe(message, events, siblings);
+      },
+    }),
+    endpoint({
+      id: "getEmail",
+      method: "GET",
+      path: "/emails/{id}",
+      summary: "One email of POST /emails, with the state of the message to each recipient",
+      description:
+        "An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.",
+      needs: need(reports, "read"),
+      answer: SentEmail,
+      message: "Email",
+      async handle({ caller, params }) {
+        const isOwn = params.id === emailIdOf(params.id);
+        const messages = isOwn ? await listMessagesOfEmail(db, caller.workspaceId, params.id) : [];
+        const [first] = messages;
+        if (first === undefined) throw notFound("Email");
+        const { time, from_email, subject } = first;
+        return {
+          id: params.id,
+          time,
+          from_email,
+          subject,
+          ...shownDetails(first.email_details),
+          metadata: { ...first.email_details?.metadata },
+          messages: messages.map(recipientOf),
+        };
       },
     }),
   ];
@@ -192,11 +277,26 @@ function entryOf({ opening, conversation, ...event }: EventRow): Static<typeof T
 
 /** A row of the log, without the fields that only a single message shows. */
 function logRow(message: MessageRow): Static<typeof MessageLogRow> {
-  const { request_id: _request, ...row } = message;
-  return row;
+  const { request_id: _request, email_details, ...row } = message;
+  return { ...row, ...shownDetails(email_details) };
 }
 
-function describe(message: MessageRow, events: EventRow[]): Static<typeof Message> {
+function shownDetails(details: EmailDetails | null) {
+  const at = details?.scheduled_at;
+  return { scheduled_at: at === undefined ? null : new Date(at), tags: [...(details?.tags ?? [])] };
+}
+
+function recipientOf(message: MessageRow): Static<typeof EmailRecipient> {
+  const { id, localpart, domain, status, email_details } = message;
+  return { id, to: `${localpart}@${domain}`, recipient_type: email_details?.recipient_type ?? "to", status };
+}
+
+function describe(
+  message: MessageRow,
+  events: EventRow[],
+  siblings: readonly MessageRow[],
+): Static<typeof Message> {
+  const { email_details: details, request_id } = message;
   const reply = {
     attempt: null,
     detail: null,
@@ -209,8 +309,15 @@ function describe(message: MessageRow, events: EventRow[]): Static<typeof Messag
   };
   const engagement = { times: 1, user_agent: null, machine_sign: null };
   return {
-    ...message,
+    ...logRow(message),
+    metadata: { ...details?.metadata },
+    email: details && {
+      id: emailIdOf(message.id),
+      recipient_type: details.recipient_type,
+      messages: siblings.map(recipientOf),
+    },
     to: `${message.localpart}@${message.domain}`,
+    request_id,
     timeline: [{ type: "queued", time: message.time, ...reply, ...engagement }, ...events.map(entryOf)],
   };
 }

@@ -2,6 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { deleteLabelsSql } from "./labels-store.ts";
 import { messageSources } from "./message/status.ts";
 
 /** Stands where personal data was. It is no valid local part, so that no address can equal it. */
@@ -59,7 +60,7 @@ export interface ErasedCounts {
 
 /**
  * Erases the recipient of these messages: the local part, the name, the content, and all texts that may hold the address
- * (replies of servers, SMTP conversations, links clicked, the subject of single messages). The messages must not be in the queue.
+ * (replies of servers, SMTP conversations, links clicked, the subject, tags and metadata of single messages). The messages must not be in the queue.
  */
 export async function eraseRecipient(
   tx: Queryable,
@@ -67,8 +68,10 @@ export async function eraseRecipient(
   ids: readonly string[],
 ): Promise<ErasedCounts> {
   const these = sql`= any (${[...ids]}::uuid[])`;
+  await tx.run(deleteLabelsSql(workspaceId, ids));
   const messages = await tx.run(sql`
     update messages set localpart = ${ERASED}, error_message = null, shown = null,
+      email_details = email_details - 'tags' - 'metadata',
       subject = case when source in ('campaign', 'autoresponder') then subject else ${ERASED} end
     where workspace_id = ${workspaceId} and id ${these}`);
   const records = sql`

@@ -35,6 +35,22 @@ const codeField: QueryField<string | undefined> = {
   },
 };
 
+/** A name and a value of metadata, such as order=1042. */
+const pair = textField(
+  300,
+  "A name and value of the metadata that POST /emails gave it, with = between them: order=1042.",
+);
+const pairField: QueryField<{ readonly name: string; readonly value: string } | undefined> = {
+  schema: pair.schema,
+  read(given, name) {
+    const text = pair.read(given, name);
+    if (text === undefined) return undefined;
+    const at = text.indexOf("=");
+    if (at > 0) return { name: text.slice(0, at), value: text.slice(at + 1) };
+    throw invalid({ field: name, message: `${name} must be a name and a value, such as order=1042` });
+  },
+};
+
 const searched = `Searched in ${MOST_SCANNED.toLocaleString("en-US")} messages a call: next_cursor continues the search.`;
 
 /** Filters of the message log that read it until a maximum, and continue with the next cursor. */
@@ -44,6 +60,8 @@ const scanFields = {
   from_email: textField(320, `The sender's whole address, in any case. ${searched}`),
   origin_id: idField(`The campaign, autoresponder or API key that sent it. ${searched}`),
   code: codeField,
+  tag: textField(50, "A tag that POST /emails gave it, in this spelling."),
+  metadata: pairField,
   request_id: textField(100, `The X-Request-Id of the call that created it. ${searched}`),
   accepted_from: timeField("Only messages accepted at this time or later."),
   accepted_before: timeField("Only messages accepted before this time."),
@@ -70,9 +88,14 @@ export function filterTexts(filter: MessageFilter): (string | undefined)[] {
   const { source, status, email } = filter;
   const given = scanNames.flatMap((name) => {
     const value = filter[name];
-    return value === undefined ? [] : `${name}=${value instanceof Date ? value.toISOString() : value}`;
+    return value === undefined ? [] : `${name}=${textOf(value)}`;
   });
   return [source, status, email, ...given];
+}
+
+function textOf(value: string | Date | { readonly name: string; readonly value: string }): string {
+  if (typeof value === "string") return value;
+  return value instanceof Date ? value.toISOString() : `${value.name}=${value.value}`;
 }
 
 /**

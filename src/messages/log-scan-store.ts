@@ -9,8 +9,10 @@ import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
+import { hasLabelSql, type Label, labelledSql } from "./labels-store.ts";
 import { type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
 import type { Found } from "./log-search-store.ts";
+import type { StoredStatus } from "./message/status.ts";
 
 /** A call reads this many messages. */
 export const MOST_SCANNED = 10_000;
@@ -26,6 +28,9 @@ export interface ScanFilter extends Omit<LogFilter, "origin"> {
   /** The whole address of the sender, in any case. */
   readonly from_email?: string | undefined;
   readonly request_id?: string | undefined;
+  readonly tag?: string | undefined;
+  /** A pair of its metadata. */
+  readonly metadata?: { readonly name: string; readonly value: string } | undefined;
   /** An SMTP reply code, or an enhanced status code, of any attempt. */
   readonly code?: string | undefined;
   readonly origin_id?: string | undefined;
@@ -48,12 +53,12 @@ const ID_LAG_MS = 60_000;
 
 const address = sql`lower(m.localpart || '@' || m.domain)`;
 const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attempts, m.localpart, m.domain, m.from_email,
-  m.subject, m.request_id`;
+  m.subject, m.request_id, m.email_details`;
 
 /**
  * Messages that have all properties, newest first, among those that the call reads: the newest ones (below the cursor)
- * with the source, status and time of the filter, or of a whole address those that the index of addresses has, and the
- * newest that wait for their first attempt and are not in it yet. `total` counts the messages found by this call.
+ * with the source, status and time of the filter, or those that the index of tags and metadata has, or of a whole address
+ * those that the index of addresses has, and the newest that wait for their first attempt and are not in it yet. `total` counts the messages found by this call.
  */
 export async function scanMessages(
   db: Queryable,
@@ -61,32 +66,11 @@ export async function scanMessages(
   filter: ScanFilter,
   { limit, offset, after }: Page,
 ): Promise<Scanned> {
-  const { source, status, email } = filter;
-  const within = sql`${idsWithin(filter, after)} ${acceptedWithin(filter)}`;
-  const sources = source && [source];
-  const isWholeAddress = email !== undefined && /^[^@]+@[^@]+$/.test(email);
+  const { status } = filter;
+  const ids = idsWithin(filter, after);
+  const within = sql`${ids} ${acceptedWithin(filter)}`;
   const stored = status && storedAs(status);
-  /** Read only if the status of the filter allows it: it would otherwise end the search early, without any finding. */
-  const waiting =
-    stored === undefined || stored.includes("queued")
-      ? [logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED })]
-      : [];
-  const places = isWholeAddress
-    ? [
-        sql`(
-          select ${columns} from messages m
-          where m.workspace_id = ${workspaceId} and m.status <> 'queued'
-            and hashtext(${address}) = hashtext(lower(${domainInALabels(email)})) ${within}) m`,
-        ...waiting,
-      ]
-    : [
-        logSql(workspaceId, columns, {
-          sources,
-          statuses: stored,
-          where: sql`${shows(workspaceId, status)} ${within}`,
-          most: MOST_SCANNED,
-        }),
-      ];
+  const places = placesOf(workspaceId, filter, { ids, within, stored });
   const newest = places.map(
     (place, at) => sql`
       select * from (select ${at}::int as place, m.* from ${place} order by m.id desc limit ${MOST_SCANNED}) m`,
@@ -108,6 +92,56 @@ export async function scanMessages(
       (select id from stopped) as "searchedTo"`);
   if (found === undefined) throw new Error("no row");
   return found;
+}
+
+interface Bounds {
+  /** Conditions on the id of a message `m`; begins with `and`. */
+  readonly ids: Sql;
+  /** Those, and the condition on the time of acceptance. */
+  readonly within: Sql;
+  readonly stored: readonly StoredStatus[] | undefined;
+}
+
+/** The relations that are read, each along an index: of labels, of whole addresses, of source and status. */
+function placesOf(workspaceId: WorkspaceId, filter: ScanFilter, { ids, within, stored }: Bounds): Sql[] {
+  const { source, status, email } = filter;
+  const [label] = labelsIn(filter);
+  if (label !== undefined) return [labelledMessagesSql(workspaceId, label, ids)];
+  const sources = source && [source];
+  if (email === undefined || !/^[^@]+@[^@]+$/.test(email)) {
+    const where = sql`${shows(workspaceId, status)} ${within}`;
+    return [logSql(workspaceId, columns, { sources, statuses: stored, where, most: MOST_SCANNED })];
+  }
+  /** Read only if the status of the filter allows it: it would otherwise end the search early, without any finding. */
+  const waiting =
+    stored === undefined || stored.includes("queued")
+      ? [logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED })]
+      : [];
+  return [
+    sql`(
+      select ${columns} from messages m
+      where m.workspace_id = ${workspaceId} and m.status <> 'queued'
+        and hashtext(${address}) = hashtext(lower(${domainInALabels(email)})) ${within}) m`,
+    ...waiting,
+  ];
+}
+
+/** The labels that the filter asks for. Of metadata there are usually fewer messages than of a tag. */
+function labelsIn({ tag, metadata }: ScanFilter): Label[] {
+  return [metadata, tag === undefined ? undefined : { tag }].filter((label) => label !== undefined);
+}
+
+/**
+ * The newest messages with the label. Only ids limit them, so that their number tells whether there are more; conditionsOf
+ * checks the time of acceptance. `offset 0` makes PostgreSQL look up message by message.
+ */
+function labelledMessagesSql(workspaceId: WorkspaceId, label: Label, ids: Sql): Sql {
+  return sql`(
+    select ${columns} from (
+      select m.id from (select message_id as id from ${labelledSql(workspaceId, label)}) m
+      where true ${ids} order by m.id desc limit ${MOST_SCANNED}) found
+    cross join lateral (
+      select * from messages m where m.workspace_id = ${workspaceId} and m.id = found.id offset 0) m) m`;
 }
 
 /** Conditions on the id of a message `m`, which the indexes have. Begins with `and`. */
@@ -144,9 +178,11 @@ function conditionsOf(workspaceId: WorkspaceId, filter: ScanFilter): Sql {
     from_email && sql`lower(m.from_email) = lower(${domainInALabels(from_email)})`,
     request_id && sql`m.request_id = ${request_id}`,
     origin_id && sql`m.origin_id = ${origin_id}`,
+    ...labelsIn(filter).map(hasLabelSql),
     code && repliedSql(workspaceId, code),
   ].filter((condition) => condition !== undefined && condition !== "");
-  return conditions.length === 0 ? empty : sql`and ${join(conditions, " and ")}`;
+  const isAccepted = acceptedWithin(filter);
+  return conditions.length === 0 ? isAccepted : sql`${isAccepted} and ${join(conditions, " and ")}`;
 }
 
 /**

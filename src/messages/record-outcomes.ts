@@ -135,7 +135,7 @@ export async function recordOutcomes(
             when m.source = 'platform' then m.previous_status is distinct from 'bounced'
             else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
           else true end
-      returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
+      returning o.*, m.localpart, m.domain, m.is_sms, m.email_details, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
         m.previous_status, m.source_ip, m.previous_source_ip, m.attempts as attempts_made,
         case when m.source = 'campaign' then m.origin_id end as campaign_id
     ), events as (
@@ -172,7 +172,7 @@ export async function recordOutcomes(
       ${addBounceTypeDeltasSql(sql`hardened`)}
     )
     select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
-      is_sms as "isSms", localpart, domain, previous_status as "from", attempts_made as attempts,
+      is_sms as "isSms", email_details as "emailDetails", localpart, domain, previous_status as "from", attempts_made as attempts,
       host(source_ip) as "sourceIp"
     from moved`,
     "record outcomes",

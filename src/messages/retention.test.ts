@@ -44,6 +44,7 @@ test("contents go after their days and the log after its own, by whole months, b
     "submissions_2030_02",
     "submissions_2030_03",
     "message_events_2030_01",
+    "message_labels_2030_01",
     "messages_2030_01",
     "smtp_openings_2030_01",
   ]);

@@ -16,7 +16,7 @@ export interface Retention {
 
 const tablesOf = {
   contents: ["message_contents", "submissions"],
-  log: ["messages", "message_events", "smtp_openings"],
+  log: ["messages", "message_events", "smtp_openings", "message_labels"],
 } as const satisfies Record<keyof Retention, readonly PartitionedTable[]>;
 
 /**

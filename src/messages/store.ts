@@ -4,13 +4,16 @@
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { HeaderField } from "#mail/message/encode-header.ts";
+import type { HeaderField, Mailbox } from "#mail/message/encode-header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 import { addAcceptedDeltasSql, addQueuedDeltasSql } from "./counters/deltas-store.ts";
+import { insertLabelsSql } from "./labels-store.ts";
 import { attachmentsJson, type StoredAttachment } from "./message/attachment.ts";
+import type { EmailDetails } from "./message/email-details.ts";
+import { lastIdOf } from "./message/email-id.ts";
 import type { MessageOrigin, MessageSource, MessageStatus } from "./message/status.ts";
 
 /** Options of one message, stored with its content (column `particulars`). */
@@ -24,14 +27,28 @@ export interface MessageOptions {
   readonly routing_rule_id: string | null;
   /** Whether tracked links and a pixel are added to its HTML when it is composed. */
   readonly is_tracked?: boolean;
+  /** The recipients that the message shows, and its Message-ID, when they are not those of this message alone. */
+  readonly addressees?: Addressees;
 }
 
-/** A complete message that a client submitted by SMTP, stored once for all recipients. */
+/** Header fields that the messages of one mail to several recipients have in common. */
+export interface Addressees {
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly reply_to: readonly Mailbox[];
+  /** Left part of the Message-ID, a UUID. */
+  readonly message_id: string;
+}
+
+/** Content that is stored once for all recipients. */
 export interface Submission {
   /** UUID of version 7. */
   readonly id: string;
-  /** Header section and body, CRLF line ends. */
-  readonly raw: Buffer;
+  /**
+   * A complete message that a client submitted by SMTP: header section and body, CRLF line ends. Null: the html, text,
+   * attachments and options of the messages, which are the same for all of them, are stored once.
+   */
+  readonly raw: Buffer | null;
 }
 
 /** A message to be accepted. */
@@ -51,8 +68,10 @@ export interface NewMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: readonly StoredAttachment[];
-  /** Replaces html, text and attachments. */
+  /** Replaces html, text and attachments, or stores them once. */
   readonly submission?: Submission;
+  /** For mail of POST /emails. */
+  readonly emailDetails?: EmailDetails;
   readonly particulars?: MessageOptions;
   readonly bounceEmail: string | null;
   readonly requestId: string | null;
@@ -85,6 +104,11 @@ export function willBeSentSql({ judging, log }: Pick<Admission, "judging" | "log
   return judging ? sql`message_id not in (select id from ${log} where status <> 'queued')` : sql`true`;
 }
 
+/** Whether a message has tags or metadata. The statement has a further part then. */
+export function haveLabels(messages: readonly NewMessage[]): boolean {
+  return messages.some(({ emailDetails: of }) => of?.tags !== undefined || of?.metadata !== undefined);
+}
+
 /**
  * Common table expressions of the acceptance statement (sending/acceptance/acceptor.ts): the rows of the log, the
  * contents, and the events of suppressed messages. They insert nothing unless the condition holds.
@@ -99,9 +123,9 @@ export function insertMessagesSql(messages: readonly NewMessage[], admission: Ad
   return sql`
     ${log} as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
-        request_id, created_at, updated_at, status, error_message)
+        request_id, created_at, updated_at, status, error_message, email_details)
       select workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
-        created_at, created_at, case when s.detail is null then 'queued' else 'suppressed' end, s.detail
+        created_at, created_at, case when s.detail is null then 'queued' else 'suppressed' end, s.detail, email_details
       from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.source)}::text[],
         ${uuids((message) => message.originId)}::uuid[], ${texts((message) => message.originName)}::text[],
@@ -109,21 +133,21 @@ export function insertMessagesSql(messages: readonly NewMessage[], admission: Ad
         ${texts((message) => message.domain)}::text[], ${texts((message) => message.subject)}::text[],
         ${texts((message) => message.requestId)}::text[],
         ${timestamptzArray(messages.map(({ createdAt }) => createdAt))}::timestamptz[],
-        ${textArray(judging?.addresses ?? [])}::text[])
+        ${texts(detailsJson)}::text[]::jsonb[], ${textArray(judging?.addresses ?? [])}::text[])
         as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
-          created_at, address)
+          created_at, email_details, address)
       left join ${judging?.verdict ?? noVerdict} as s on true
       where ${condition}
       returning workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, status, created_at,
-        error_message
-    ), ${contents} as (
+        error_message, email_details
+    )${haveLabels(messages) ? sql`, labels as (${insertLabelsSql(log)})` : empty}, ${contents} as (
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments,
         bounce_email, particulars, submission_id)
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.fromName)}::text[],
-        ${texts((message) => message.toName)}::text[], ${texts((message) => message.html)}::text[],
-        ${texts((message) => message.text)}::text[], ${texts(attachedJson)}::text[]::jsonb[],
-        ${texts((message) => message.bounceEmail)}::text[], ${texts(particularsJson)}::text[]::jsonb[],
+        ${texts((message) => message.toName)}::text[], ${texts(unlessShared((message) => message.html))}::text[],
+        ${texts(unlessShared((message) => message.text))}::text[], ${texts(unlessShared(attachedJson))}::text[]::jsonb[],
+        ${texts((message) => message.bounceEmail)}::text[], ${texts(unlessShared(particularsJson))}::text[]::jsonb[],
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
           submission_id)
@@ -136,15 +160,19 @@ export function insertMessagesSql(messages: readonly NewMessage[], admission: Ad
 
 /** Common table expressions for submissions and for the events of suppressed messages. */
 function forSomeSql(messages: readonly NewMessage[], { log, contents, condition }: Admission): Sql {
-  const submissions = [
-    ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
-  ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
+  const firsts = [...new Map(messages.map((message) => [message.submission?.id, message])).values()];
+  const submitted = firsts.filter(({ submission }) => submission !== undefined);
+  const parts = (read: (message: NewMessage) => string | Buffer | null) =>
+    textArray(submitted.map((message) => (message.submission?.raw === null ? read(message) : null)));
   return sql`, submitted as (
-      insert into submissions (workspace_id, id, raw)
+      insert into submissions (workspace_id, id, raw, html, text, attachments, particulars)
       select * from unnest(
-        ${uuidArray(submissions.map((submission) => submission.workspaceId))}::uuid[],
-        ${uuidArray(submissions.map((submission) => submission.id))}::uuid[],
-        ${byteaArray(submissions.map((submission) => submission.raw))}::bytea[]) as s (workspace_id, id, raw)
+        ${uuidArray(submitted.map(({ workspaceId }) => workspaceId))}::uuid[],
+        ${uuidArray(submitted.map(({ submission }) => submission?.id ?? null))}::uuid[],
+        ${byteaArray(submitted.map(({ submission }) => submission?.raw ?? null))}::bytea[],
+        ${parts(({ html }) => html)}::text[], ${parts(({ text }) => text)}::text[],
+        ${parts(attachedJson)}::text[]::jsonb[], ${parts(particularsJson)}::text[]::jsonb[])
+        as s (workspace_id, id, raw, html, text, attachments, particulars)
       where ${condition} and id in (select submission_id from ${contents})
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, detail)
@@ -207,6 +235,15 @@ export async function updateNextAttempt(
     where workspace_id = ${workspaceId} and id = ${messageId} and status = 'deferred'`);
 }
 
+/** Reads what is stored with the message itself, unless it is stored once for all recipients. */
+function unlessShared<Value>(read: (message: NewMessage) => Value): (message: NewMessage) => Value | null {
+  return (message) => (message.submission === undefined ? read(message) : null);
+}
+
+function detailsJson({ emailDetails }: NewMessage): string | null {
+  return emailDetails === undefined ? null : JSON.stringify(emailDetails);
+}
+
 function attachedJson({ attachments }: NewMessage): Buffer | null {
   return attachments.length === 0 ? null : attachmentsJson(attachments);
 }
@@ -230,6 +267,7 @@ export interface MessageRow {
   readonly from_email: string;
   readonly subject: string;
   readonly request_id: string | null;
+  readonly email_details: EmailDetails | null;
 }
 
 /** A message shows as `sending` while a delivery worker has leased it (message/status.ts). */
@@ -237,7 +275,8 @@ const shownStatus = sql`
   case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
 const messageColumns = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts,
-  m.error_message, m.source, m.origin_id, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
+  m.error_message, m.source, m.origin_id, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id,
+  m.email_details`;
 
 const logWithQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
 
@@ -259,6 +298,19 @@ export function findMessage(
 ): Promise<MessageRow | undefined> {
   return db.row(sql`
     select ${messageColumns} from ${logWithQueue} where m.workspace_id = ${workspaceId} and m.id = ${id}`);
+}
+
+/** The messages of a mail of POST /emails, in the order of its recipients. */
+export function listMessagesOfEmail(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  emailId: string,
+): Promise<MessageRow[]> {
+  return db.rows(sql`
+    select ${messageColumns} from ${logWithQueue}
+    where m.workspace_id = ${workspaceId} and m.id between ${emailId} and ${lastIdOf(emailId)}
+      and m.email_details is not null
+    order by m.id`);
 }
 
 export interface EventRow {

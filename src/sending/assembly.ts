@@ -55,6 +55,7 @@ import { listLastCampaigns } from "./campaigns/store.ts";
 import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
+import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
@@ -128,6 +129,7 @@ export function sendingEndpoints(
     ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
+    ...emailToManyEndpoints({ db, acceptor, clock, platformFrom: config.DEFAULT_SENDER, onMoved }),
     ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),
     ...messageContentEndpoints({
       ...composition,

@@ -3,6 +3,7 @@
  * code that announces events follow from this table. No event carries the content of a mail.
  */
 import { type Static, type TSchema, Type } from "typebox";
+import { Metadata, Tags } from "#messages/message/email-details.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 
@@ -18,6 +19,9 @@ const message = {
     described(Id, "The campaign, autoresponder or API key that it was sent by; null if there is none."),
   ),
   origin_name: described(text, "Name of that campaign, autoresponder or API key."),
+  email_id: nullable(described(Id, "The email of POST /emails that it belongs to; null for other mail.")),
+  tags: Tags,
+  metadata: Metadata,
 };
 const outcome = {
   ...message,

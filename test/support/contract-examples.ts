@@ -217,6 +217,7 @@ export const resources: Readonly<
   "/operator/workspaces/{id}": newWorkspace,
   "/operator/users/{id}": newTeammate,
   "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
+  "/emails/{id}": async (owner) => create(owner, "/emails", await emailToMany(owner)),
   "/jobs/{job_id}": async ({ database, workspaceId }) => {
     const resource = { name: jobResource, label: "", group: "" };
     const needs = { resource, action: "write", judgedBy: "server" } as const;
@@ -257,6 +258,20 @@ async function email(owner: Owner) {
     subject: "Your receipt",
     body: "<p>Thank you for your order.</p>",
     from_email: `shop@${domain}`,
+  };
+}
+
+async function emailToMany(owner: Owner) {
+  const { from_email } = await email(owner);
+  return {
+    to: ["Ada Lovelace <ada@example.com>"],
+    cc: ["accounts@example.com"],
+    reply_to: ["support@example.com"],
+    subject: "Your order 1042",
+    html: "<p>Thank you for your order.</p>",
+    from_email,
+    tags: ["order"],
+    metadata: { order: "1042" },
   };
 }
 
@@ -450,6 +465,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createTrackingDomain: trackingDomain,
   updateTrackingDomain: trackingDomain,
   sendEmail: email,
+  createEmail: emailToMany,
+  createEmailBatch: async (owner) => ({ emails: [await emailToMany(owner)] }),
   createCampaign: campaign,
   replaceCampaign: campaign,
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
@@ -523,5 +540,6 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
 /** The query of endpoints with required parameters. */
 export const queries: Readonly<Record<string, string>> = {
   streamEvents: "?topics=jobs",
+  getLabelStats: "?tag=order",
   searchEverything: "?q=anna",
 };

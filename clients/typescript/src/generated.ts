@@ -3599,6 +3599,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one email to one or several recipients, now or later
+         * @description One email with to, cc and bcc, your own header fields, HTML and text, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     Needs the permission `emails:send`.
+         */
+        post: operations["createEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send up to 500 emails in one request
+         * @description Each email is judged for itself, and the answer has a result for each: a wrong address, a sender that is not yours or a used-up allowance refuses that email and no other. All accepted emails are stored in one transaction, and the answer comes after it. The allowance goes to the emails in their order. With an `Idempotency-Key` a repeated request gets the same answer and sends nothing twice.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     Needs the permission `emails:send`.
+         */
+        post: operations["createEmailBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an email that waits, for all its recipients
+         * @description Messages that still wait end as `cancelled`; those that are being sent, or have ended, stay as they are. The price of a message is refunded if no mail server was asked to take it. 409 if none of them waits. `POST /messages/{id}/cancel` cancels the message of one recipient.
+         *
+         *     Needs the permission `emails:send`.
+         */
+        post: operations["cancelEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages/{id}/retry": {
         parameters: {
             query?: never;
@@ -3955,6 +4025,52 @@ export interface paths {
          *     Needs the permission `reports:read`.
          */
         get: operations["getMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One email of POST /emails, with the state of the message to each recipient
+         * @description An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["getEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stats/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Outcomes of the messages with a tag, or with a value of metadata
+         * @description Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to 50,000 of the newest messages are counted; `counted_since` says where the count ended. `GET /messages` with the same parameters lists them.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["getLabelStats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -10421,6 +10537,122 @@ export interface components {
              */
             id: string | null;
         };
+        NewEmail: {
+            /** @description At least one recipient: `ada@example.com` or `Ada <ada@example.com>`. With cc and bcc at most 50. */
+            to: string[];
+            /** @description Further recipients, whom all recipients see. */
+            cc?: string[] | null;
+            /** @description Further recipients, whom no other recipient sees. */
+            bcc?: string[] | null;
+            /** @description Where replies go, at most 10 addresses; to from_email if omitted. */
+            reply_to?: string[] | null;
+            /** @description The subject, without line breaks and not blank. */
+            subject: string;
+            /** @description The HTML. The mail has html, text, or both. */
+            html?: string | null;
+            /** @description The plain text. Omitted: made from the HTML. */
+            text?: string | null;
+            /** @description On a verified sending domain, or a verified sender. Default: the workspace's default sender, else the platform's. */
+            from_email?: string | null;
+            /** @description Name in From; none when omitted. */
+            from_name?: string | null;
+            /** @description Gets copies of the delivery failure reports: on a verified sending domain, or a verified sender. */
+            bounce_email?: string | null;
+            /** @description Further header fields by name, at most 50. Those that the service writes, such as DKIM-Signature, are refused. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description Files in the mail. */
+            attachments?: components["schemas"]["Attachment"][] | null;
+            /** @description Words to find and count the mail by, at most 10 of at most 50 characters. Recipients do not see them. */
+            tags?: string[] | null;
+            /** @description Your own names and values, such as an order number: at most 20, names of at most 40 letters, digits, hyphens, underscores and dots, values of at most 200 characters. Recipients do not see them. */
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it is sent, with its zone, at most 30 days ahead. Omitted: at once.
+             */
+            scheduled_at?: string | null;
+        };
+        MessageOfEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the message, for `GET /messages/{id}`.
+             */
+            id: string;
+            /** @description The recipient's address. */
+            to: string;
+            /**
+             * @description Which field named the recipient.
+             * @enum {string}
+             */
+            recipient_type: "to" | "cc" | "bcc";
+        };
+        AcceptedEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the email, for `GET /emails/{id}`; also that of its first message.
+             */
+            id: string;
+            /**
+             * @description Always `queued`: `GET /emails/{id}` tells what follows.
+             * @constant
+             */
+            status: "queued";
+            /** @description When it is sent, in UTC; null: at once. */
+            scheduled_at: (string | null) | null;
+            /** @description One message for each recipient; an address that is named twice gets one. */
+            messages: components["schemas"]["MessageOfEmail"][];
+        };
+        EmailBatch: {
+            /** @description The emails, at most 500, with at most 2,500 recipients in all. */
+            emails: components["schemas"]["NewEmail"][];
+        };
+        BatchedEmail: {
+            /** @description Whether the email was accepted. */
+            success: boolean;
+            /** @description The accepted email; null if it was refused. */
+            data: components["schemas"]["AcceptedEmail"] | null;
+            /** @description Why it was refused; null if it was accepted. */
+            error: string | null;
+            /** @description Code of the error, as of `POST /emails`. */
+            code: string | null;
+            /** @description The fields at fault; empty if no field is. */
+            details: {
+                /** @description The field, such as to[1]. */
+                field: string;
+                /** @description What is wrong with it. */
+                message: string;
+            }[];
+            /** @description Unknown fields that were ignored. */
+            warnings: {
+                /** @description The field. */
+                field: string;
+                /** @description Why it was ignored. */
+                message: string;
+            }[];
+        };
+        EmailBatchAnswer: {
+            /** @description Emails that were accepted. */
+            accepted: number;
+            /** @description Emails that were refused. */
+            refused: number;
+            /** @description One for each email, in the order of the request. */
+            results: components["schemas"]["BatchedEmail"][];
+        };
+        CancelledEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the email.
+             */
+            id: string;
+            /** @description Messages that are not sent any more. */
+            cancelled: string[];
+            /** @description Messages that had ended or are being sent. */
+            not_cancelled: string[];
+        };
         RetriedMessage: {
             /**
              * Format: uuid
@@ -10874,6 +11106,47 @@ export interface components {
              * @description When it is tried next, in UTC; null unless it is deferred.
              */
             next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time that POST /emails gave for its first attempt, in UTC; null: at once.
+             */
+            scheduled_at: string | null;
+            /** @description Tags that POST /emails gave it; empty for other mail. */
+            tags: string[];
+        };
+        EmailRecipient: {
+            /**
+             * Format: uuid
+             * @description Id of the message to this recipient.
+             */
+            id: string;
+            /** @description The recipient's address. */
+            to: string;
+            /**
+             * @description Which field named the recipient.
+             * @enum {string}
+             */
+            recipient_type: "to" | "cc" | "bcc";
+            /**
+             * @description State of the message.
+             * @enum {string}
+             */
+            status: "queued" | "sending" | "delivered" | "deferred" | "bounced" | "failed" | "suppressed" | "cancelled" | "complained";
+        };
+        /** @description The email of POST /emails that it belongs to; null for other mail. */
+        EmailOfMessage: {
+            /**
+             * Format: uuid
+             * @description Id of the email, for `GET /emails/{id}`.
+             */
+            id: string;
+            /**
+             * @description Which field named the recipient.
+             * @enum {string}
+             */
+            recipient_type: "to" | "cc" | "bcc";
+            /** @description The messages to all recipients of the email, this one among them. */
+            messages: components["schemas"]["EmailRecipient"][];
         };
         TlsNote: {
             /** @description Such as TLSv1.3; null in clear text. */
@@ -10982,12 +11255,88 @@ export interface components {
              * @description When it is tried next, in UTC; null unless it is deferred.
              */
             next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description The time that POST /emails gave for its first attempt, in UTC; null: at once.
+             */
+            scheduled_at: string | null;
+            /** @description Tags that POST /emails gave it; empty for other mail. */
+            tags: string[];
+            /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description The email of POST /emails that it belongs to; null for other mail. */
+            email: components["schemas"]["EmailOfMessage"] | null;
             /** @description The recipient's address. */
             to: string;
             /** @description X-Request-Id of the API call that created it. */
             request_id: string | null;
             /** @description What happened to it, oldest first. */
             timeline: components["schemas"]["TimelineEntry"][];
+        };
+        SentEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the email.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When the service accepted it, in UTC.
+             */
+            time: string;
+            /** @description The sender's address. */
+            from_email: string;
+            /** @description The subject. */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description When it is sent, in UTC; null: at once.
+             */
+            scheduled_at: string | null;
+            /** @description Tags that POST /emails gave it; empty for other mail. */
+            tags: string[];
+            /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+            metadata: {
+                [key: string]: string;
+            };
+            /** @description Its messages, one for each recipient. */
+            messages: components["schemas"]["EmailRecipient"][];
+        };
+        LabelStats: {
+            /** @description Number of days up to now that were counted. */
+            window_days: number;
+            /** @description Messages that were accepted in these days. */
+            messages: number;
+            /** @description The messages by their state; `queued` includes those that are being sent. */
+            by_status: {
+                /** @description Of these, messages that are queued. */
+                queued: number;
+                /** @description Of these, messages that are delivered. */
+                delivered: number;
+                /** @description Of these, messages that are deferred. */
+                deferred: number;
+                /** @description Of these, messages that are bounced. */
+                bounced: number;
+                /** @description Of these, messages that are failed. */
+                failed: number;
+                /** @description Of these, messages that are suppressed. */
+                suppressed: number;
+                /** @description Of these, messages that are cancelled. */
+                cancelled: number;
+                /** @description Of these, messages that are complained. */
+                complained: number;
+            };
+            /** @description Messages that were opened by a person. */
+            opened: number;
+            /** @description Messages with a link that was clicked by a person. */
+            clicked: number;
+            /**
+             * Format: date-time
+             * @description Older messages were not counted, because there are more than 50,000; null when all were.
+             */
+            counted_since: string | null;
         };
         Bounce: {
             /**
@@ -12480,6 +12829,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12522,6 +12882,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12569,6 +12940,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12615,6 +12997,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12657,6 +13050,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12703,6 +13107,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Attempts to deliver it so far. */
                 attempts: number;
                 /** @description The remote server's reply, or why the message was given up. */
@@ -12745,6 +13160,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Caused by a program, such as a scanner or a prefetching proxy. */
                 is_machine: boolean;
                 /** @description Number of times, if it happened more than once at the same moment. */
@@ -12783,6 +13209,17 @@ export interface components {
                 origin_id: string | null;
                 /** @description Name of that campaign, autoresponder or API key. */
                 origin_name: string;
+                /**
+                 * Format: uuid
+                 * @description The email of POST /emails that it belongs to; null for other mail.
+                 */
+                email_id: string | null;
+                /** @description Tags that POST /emails gave it; empty for other mail. */
+                tags: string[];
+                /** @description Metadata that POST /emails gave it: names and values; empty for other mail. */
+                metadata: {
+                    [key: string]: string;
+                };
                 /** @description Caused by a program, such as a scanner or a prefetching proxy. */
                 is_machine: boolean;
                 /** @description Number of times, if it happened more than once at the same moment. */
@@ -23912,6 +24349,169 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    createEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewEmail"];
+            };
+        };
+        responses: {
+            /** @description Email queued for delivery */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Send one email to one or several recipients, now or later. */
+                        data: components["schemas"]["AcceptedEmail"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createEmailBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailBatch"];
+            };
+        };
+        responses: {
+            /** @description Send up to 500 emails in one request */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Send up to 500 emails in one request. */
+                        data: components["schemas"]["EmailBatchAnswer"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    cancelEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The email is cancelled */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Cancel an email that waits, for all its recipients. */
+                        data: components["schemas"]["CancelledEmail"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     retryMessage: {
         parameters: {
             query?: never;
@@ -24750,6 +25350,10 @@ export interface operations {
                 origin_id?: string;
                 /** @description An SMTP reply code such as 550, or an enhanced status code such as 5.1.1, of any attempt or bounce of the message. */
                 code?: string;
+                /** @description A tag that POST /emails gave it, in this spelling. */
+                tag?: string;
+                /** @description A name and value of the metadata that POST /emails gave it, with = between them: order=1042. */
+                metadata?: string;
                 /** @description The X-Request-Id of the call that created it. Searched in 10,000 messages a call: next_cursor continues the search. */
                 request_id?: string;
                 /** @description Only messages accepted at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
@@ -24859,6 +25463,111 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Email */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One email of POST /emails, with the state of the message to each recipient. */
+                        data: components["schemas"]["SentEmail"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getLabelStats: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A tag that POST /emails gave it, in this spelling.
+                 * @example order
+                 */
+                tag?: string;
+                /** @description A name and value of the metadata that POST /emails gave it, with = between them: order=1042. */
+                metadata?: string;
+                /** @description Number of days up to now. */
+                window_days?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Messages with the label */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Outcomes of the messages with a tag, or with a value of metadata. */
+                        data: components["schemas"]["LabelStats"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -1893,6 +1893,37 @@ export interface Operations {
    */
   sendEmail(input: { body: Body<"sendEmail">; query?: Query<"sendEmail"> } & CallOptions): Call<Data<"sendEmail">>;
   /**
+   * Send one email to one or several recipients, now or later.
+   * One email with to, cc and bcc, your own header fields, HTML and text, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * Needs the permission `emails:send`.
+   *
+   * `POST /emails`
+   */
+  createEmail(input: { body: Body<"createEmail"> } & CallOptions): Call<Data<"createEmail">>;
+  /**
+   * Send up to 500 emails in one request.
+   * Each email is judged for itself, and the answer has a result for each: a wrong address, a sender that is not yours or a used-up allowance refuses that email and no other. All accepted emails are stored in one transaction, and the answer comes after it. The allowance goes to the emails in their order. With an `Idempotency-Key` a repeated request gets the same answer and sends nothing twice.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * Needs the permission `emails:send`.
+   *
+   * `POST /emails/batch`
+   */
+  createEmailBatch(input: { body: Body<"createEmailBatch"> } & CallOptions): Call<Data<"createEmailBatch">>;
+  /**
+   * Cancel an email that waits, for all its recipients.
+   * Messages that still wait end as `cancelled`; those that are being sent, or have ended, stay as they are. The price of a message is refunded if no mail server was asked to take it. 409 if none of them waits. `POST /messages/{id}/cancel` cancels the message of one recipient.
+   *
+   * Needs the permission `emails:send`.
+   *
+   * `POST /emails/{id}/cancel`
+   */
+  cancelEmail(input: { id: string } & CallOptions): Call<Data<"cancelEmail">>;
+  /**
    * Try a waiting message now, without waiting for its next attempt.
    * The attempt counts like any other. 409 while a worker is sending the message, after it has ended, or while its campaign is paused.
    *
@@ -2070,6 +2101,26 @@ export interface Operations {
    * `GET /messages/{id}`
    */
   getMessage(input: { id: string } & CallOptions): Call<Data<"getMessage">>;
+  /**
+   * One email of POST /emails, with the state of the message to each recipient.
+   * An email with its tags and metadata, and the state of the message to each recipient. `GET /messages/{id}` has the timeline of each. 404 for the ids of other messages.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /emails/{id}`
+   */
+  getEmail(input: { id: string } & CallOptions): Call<Data<"getEmail">>;
+  /**
+   * Outcomes of the messages with a tag, or with a value of metadata.
+   * Counts the messages of POST /emails that have the tag, the metadata or both, by state. Up to 50,000 of the newest messages are counted; `counted_since` says where the count ended. `GET /messages` with the same parameters lists them.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /stats/labels`
+   */
+  getLabelStats(input?: { query?: Query<"getLabelStats"> } & CallOptions): Call<Data<"getLabelStats">>;
   /**
    * Bounces of all time, newest first.
    * Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.
@@ -2608,6 +2659,9 @@ export const operationTable = {
   activateAutoresponder: "POST /autoresponders/{id}/activate",
   deactivateAutoresponder: "POST /autoresponders/{id}/deactivate",
   sendEmail: "POST /emails/send key",
+  createEmail: "POST /emails key",
+  createEmailBatch: "POST /emails/batch key",
+  cancelEmail: "POST /emails/{id}/cancel",
   retryMessage: "POST /messages/{id}/retry",
   cancelMessage: "POST /messages/{id}/cancel",
   getMessageContent: "GET /messages/{id}/content",
@@ -2626,6 +2680,8 @@ export const operationTable = {
   getValidationStats: "GET /validations/stats",
   listMessages: "GET /messages [messages]",
   getMessage: "GET /messages/{id}",
+  getEmail: "GET /emails/{id}",
+  getLabelStats: "GET /stats/labels",
   listBounces: "GET /bounces [bounces]",
   listComplaints: "GET /complaints [complaints]",
   getBouncesComplaints: "GET /bounces-complaints/dashboard",

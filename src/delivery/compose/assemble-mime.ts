@@ -14,6 +14,7 @@ import { joinOctets, type Octets } from "#mail/message/octet-pieces.ts";
 import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import { encodeBase64 } from "#mail/message/transfer-encoding.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
+import type { Addressees } from "#messages/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** The base address of a sender's tracked links, and the key of their tokens. */
@@ -46,6 +47,8 @@ export interface Parts extends Envelope {
   readonly date: Date;
   readonly fromName: string | null;
   readonly toName: string | null;
+  /** The addressees that it shows, and its Message-ID; null: its own recipient, and its own id. */
+  readonly addressees: Addressees | null;
   readonly subject: string;
   readonly html: MailText | null;
   readonly text: MailText | null;
@@ -94,14 +97,15 @@ export async function assemble(mail: Parts | Complete, trackHtml?: TrackHtml): P
 }
 
 function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
-  const { messageId, fromEmail, recipient, subject, ours } = mail;
+  const { messageId, fromEmail, recipient, subject, ours, addressees } = mail;
   const bodies = bodiesOf(mail, trackHtml);
   const { attachments } = mail;
   const composed = composeMessage({
-    messageId: `${messageId}@${domainOf(fromEmail)}`,
+    messageId: `${addressees?.message_id ?? messageId}@${domainOf(fromEmail)}`,
     date: mail.date,
     from: { name: mail.fromName, address: fromEmail },
     to: { name: mail.toName, address: recipient },
+    addressees: addressees ? { ...addressees, replyTo: addressees.reply_to } : undefined,
     subject,
     ...bothBodies(bodies, mail.showsTextAsHtml),
     attachments:
@@ -112,7 +116,8 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
   });
   const { headers, body, relaxedBody } = composed;
   const render = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
-  return { headers, body, relaxedBody, render, smtpUtf8: composed.needsSmtpUtf8 };
+  const smtpUtf8 = composed.needsSmtpUtf8 || needsSmtpUtf8(recipient);
+  return { headers, body, relaxedBody, render, smtpUtf8 };
 }
 
 /** Both bodies of a mail: the one that is missing is made from the other. Also for previews. */

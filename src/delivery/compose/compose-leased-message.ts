@@ -214,7 +214,8 @@ function partsOf(message: ComposableMessage, stored: StoredContent, { tracking }
   const given = message.content?.();
   if (given !== undefined) {
     const { returnPathHost, subject, ...rest } = given;
-    const mail = { ...rest, subject, date: dateOf(message), tracking: null, showsTextAsHtml: true };
+    const own = { tracking: null, showsTextAsHtml: true, addressees: null };
+    const mail = { ...rest, ...own, subject, date: dateOf(message) };
     return { mail, subject, returnPathHost };
   }
   if (!message.has_content)
@@ -226,6 +227,7 @@ function partsOf(message: ComposableMessage, stored: StoredContent, { tracking }
       date: dateOf(message),
       fromName: message.from_name,
       toName: message.to_name,
+      addressees: particulars?.addressees ?? null,
       subject,
       html,
       text,

@@ -160,11 +160,12 @@ export function leaseMessages(
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale
     )
     -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
-    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
+    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name,
+      coalesce(c.particulars, s.particulars) as particulars,
       leased.bytes > ${LARGE_BYTES} as is_large,
-      case when leased.bytes <= ${LARGE_BYTES} then c.html end as html,
-      case when leased.bytes <= ${LARGE_BYTES} then c.text end as text,
-      case when leased.bytes <= ${LARGE_BYTES} then c.attachments end as attachments,
+      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.html, s.html) end as html,
+      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.text, s.text) end as text,
+      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.attachments, s.attachments) end as attachments,
       case when leased.bytes <= ${LARGE_BYTES} then s.raw end as raw,
       c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
     from leased
@@ -176,7 +177,7 @@ export function leaseMessages(
       select * from message_contents c
       where c.workspace_id = leased.workspace_id and c.message_id = leased.message_id offset 0) c on true
     left join lateral (
-      select id, raw from submissions s
+      select id, raw, html, text, attachments, particulars from submissions s
       where s.workspace_id = leased.workspace_id and s.id = c.submission_id offset 0) s on true`,
     "lease messages",
   );

@@ -17,7 +17,8 @@ export type LoadContent = (
 export function contentLoader(db: Queryable): LoadContent {
   return ({ workspace_id: workspaceId, message_id: messageId }) =>
     db.row<StoredContent>(sql`
-      select c.html, c.text, c.attachments::text as attachments, s.raw
+      select coalesce(c.html, s.html) as html, coalesce(c.text, s.text) as text,
+        coalesce(c.attachments, s.attachments)::text as attachments, s.raw
       from message_contents c
       left join submissions s on s.workspace_id = c.workspace_id and s.id = c.submission_id
       where c.workspace_id = ${workspaceId} and c.message_id = ${messageId}`);

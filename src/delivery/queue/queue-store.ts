@@ -32,11 +32,14 @@ export interface QueueEntry {
   /** Characters of the content: about the memory it takes in a worker. */
   readonly bytes: number;
   readonly expiresAt: Date;
+  /** How long the message waits before its first attempt; it is due at once without it. */
+  readonly waitMs?: number | undefined;
 }
 
 /** The part of the accepting statement that enqueues a batch (sending/acceptance/accept-messages-statement.ts). The condition is on message_id. */
 export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
+  if (entries.some(({ waitMs }) => waitMs !== undefined)) return enqueueLaterSql(entries, condition);
   return sql`
     insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
     select *, now() from unnest(
@@ -47,6 +50,28 @@ export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql 
       ${integerArray(column((entry) => entry.bytes))}::integer[],
       ${timestamptzArray(column((entry) => entry.expiresAt))}::timestamptz[])
       as q (workspace_id, message_id, priority, domain, bytes, expires_at)
+    where ${condition}`;
+}
+
+/**
+ * As enqueueSql, where messages wait. Their lease numbers begin with 1, as if they had been leased: the suppression check made
+ * at acceptance is too old when they are due (`is_stale` in lease-store.ts).
+ */
+function enqueueLaterSql(entries: readonly QueueEntry[], condition: Sql): Sql {
+  const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
+  return sql`
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, lease_number, due_at)
+    select workspace_id, message_id, priority, domain, bytes, expires_at, case when wait_ms > 0 then 1 else 0 end,
+      now() + make_interval(secs => wait_ms / 1000)
+    from unnest(
+      ${uuidArray(column((entry) => entry.workspaceId))}::uuid[],
+      ${uuidArray(column((entry) => entry.messageId))}::uuid[],
+      ${integerArray(column((entry) => entry.priority))}::integer[],
+      ${textArray(column((entry) => entry.domain))}::text[],
+      ${integerArray(column((entry) => entry.bytes))}::integer[],
+      ${timestamptzArray(column((entry) => entry.expiresAt))}::timestamptz[],
+      ${column(({ waitMs = 0 }) => waitMs)}::float8[])
+      as q (workspace_id, message_id, priority, domain, bytes, expires_at, wait_ms)
     where ${condition}`;
 }
 
@@ -100,6 +125,19 @@ export async function lockInQueue(
     where workspace_id = ${workspaceId} and message_id = ${messageId} for update`);
   if (row === undefined) return "ended";
   return row.is_leased ? "leased" : "waiting";
+}
+
+/** Locks the queue rows of those messages that wait, as lockInQueue does. @returns their ids, in order */
+export async function lockAllInQueue(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageIds: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.rows<{ message_id: string; is_leased: boolean }>(sql`
+    select message_id, leased_by is not null as is_leased from delivery_queue
+    where workspace_id = ${workspaceId} and message_id = any (${uuidArray([...messageIds])}::uuid[])
+    order by message_id for update`);
+  return rows.flatMap(({ message_id, is_leased }) => (is_leased ? [] : [message_id]));
 }
 
 /** Makes a locked, waiting message due now. Its attempts and its end of retries stay. */

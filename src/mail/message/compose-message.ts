@@ -21,6 +21,7 @@ import { relaxedText } from "./dkim-canonicalization.ts";
 import {
   encodeDate,
   encodeMailbox,
+  encodeMailboxes,
   encodeParameter,
   encodeText,
   encodeValue,
@@ -51,6 +52,8 @@ export interface MessageContent {
   readonly date: Date;
   readonly from: Mailbox;
   readonly to: Mailbox;
+  /** Lists for To (in place of `to`), Cc and Reply-To. To has at least one mailbox. */
+  readonly addressees?: MailboxLists | undefined;
   readonly subject: string;
   /** At least one of the two bodies is not null. */
   readonly html: MailText | null;
@@ -58,6 +61,12 @@ export interface MessageContent {
   readonly attachments: readonly Attachment[];
   /** Further fields, not encoded, sent after Message-ID in this order. */
   readonly headers: readonly HeaderField[];
+}
+
+export interface MailboxLists {
+  readonly to: readonly Mailbox[];
+  readonly cc: readonly Mailbox[];
+  readonly replyTo: readonly Mailbox[];
 }
 
 /** Header fields and body of a composed message, before signing. */
@@ -98,12 +107,15 @@ export function composeMessage(
   randomId: () => string = randomUUID,
 ): ComposedMessage {
   assertSendable(content);
-  const { from, to } = content;
+  const { from } = content;
+  const { to, cc, replyTo } = listsOf(content);
   const body = bodyOf(content, randomId);
   return {
     headers: [
       ["From", encodeMailbox(from, 6)],
-      ["To", encodeMailbox(to, 4)],
+      ...mailboxField("Reply-To", replyTo),
+      ...mailboxField("To", to),
+      ...mailboxField("Cc", cc),
       ["Subject", encodeText(content.subject, 9)],
       ["Date", encodeDate(content.date)],
       ["Message-ID", `<${content.messageId}>`],
@@ -114,8 +126,17 @@ export function composeMessage(
     body: withFinalLineBreak(body),
     // A text that is the whole body may end in empty lines, which relaxed form drops.
     relaxedBody: body.isMultipart ? body.relaxed : null,
-    needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
+    needsSmtpUtf8: [from, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
   };
+}
+
+function listsOf({ to, addressees }: MessageContent): MailboxLists {
+  return addressees ?? { to: [to], cc: [], replyTo: [] };
+}
+
+/** A field with a list of mailboxes; none without them. */
+function mailboxField(name: string, mailboxes: readonly Mailbox[]): HeaderField[] {
+  return mailboxes.length === 0 ? [] : [[name, encodeMailboxes(mailboxes, name.length + 2)]];
 }
 
 /** Why a file cannot be attached, as a sentence for the sender; null if it can. */
@@ -136,21 +157,11 @@ export function attachmentFault({
   return null;
 }
 
-function assertSendable({
-  messageId,
-  from,
-  to,
-  subject,
-  html,
-  text,
-  attachments,
-  headers,
-}: MessageContent): void {
+function assertSendable(content: MessageContent): void {
+  const { messageId, from, subject, html, text, attachments, headers } = content;
+  const { to, cc, replyTo } = listsOf(content);
   const texts = [
-    from.name ?? "",
-    from.address,
-    to.name ?? "",
-    to.address,
+    ...[from, ...to, ...cc, ...replyTo].flatMap(({ name, address }) => [name ?? "", address]),
     subject,
     ...headers.map(([, value]) => value),
   ];

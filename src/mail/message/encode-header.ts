@@ -58,6 +58,11 @@ export function encodeMailbox({ name, address }: Mailbox, column: number): strin
   return `${phrase}${width + address.length + 3 > lineLength ? fold : " "}<${address}>`;
 }
 
+/** Encodes a list of mailboxes, one a line after the first. */
+export function encodeMailboxes(mailboxes: readonly Mailbox[], column: number): string {
+  return mailboxes.map((mailbox, at) => encodeMailbox(mailbox, at === 0 ? column : 1)).join(`,${fold}`);
+}
+
 /** Encodes one parameter of a structured value (RFC 2045 section 5.1); in RFC 2231 form unless it is short ASCII. */
 export function encodeParameter(name: string, value: string): string {
   if (/^[\w!#$&+.^`{|}~-]{1,60}$/.test(value)) return `${name}=${value}`;

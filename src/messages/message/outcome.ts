@@ -5,6 +5,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 import type { SmtpConversation } from "./conversation.ts";
+import type { EmailDetails } from "./email-details.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./status.ts";
 
 /** Bounce type and category of a rejection. Our own errors have none: they fail and do not bounce. */
@@ -75,6 +76,8 @@ export interface MovedMessage {
   readonly fromEmail: string;
   /** For an SMS, localpart and domain are those of the recipient's email address. */
   readonly isSms: boolean;
+  /** Of mail of POST /emails. */
+  readonly emailDetails?: EmailDetails | null;
   /** The local part as the envelope recipient has it. */
   readonly localpart: string;
   readonly domain: string;

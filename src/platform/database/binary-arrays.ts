@@ -27,13 +27,13 @@ export function textArray(values: readonly (string | Buffer | null)[]): Buffer {
   return array;
 }
 
-export function byteaArray(values: readonly Buffer[]): Buffer {
-  const octets = values.reduce((sum, { length }) => sum + length, 0);
+export function byteaArray(values: readonly (Buffer | null)[]): Buffer {
+  const octets = values.reduce((sum, value) => sum + (value?.length ?? 0), 0);
   const array = begin(OID.bytea, values.length, octets);
   let at = HEAD;
   for (const value of values) {
-    at = array.writeInt32BE(value.length, at);
-    at += value.copy(array, at);
+    at = array.writeInt32BE(value?.length ?? NULL_LENGTH, at);
+    at += value?.copy(array, at) ?? 0;
   }
   return array;
 }

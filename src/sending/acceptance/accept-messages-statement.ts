@@ -11,7 +11,7 @@ import type { Priority } from "#delivery/message/message.ts";
 import { enqueueSql } from "#delivery/queue/queue-store.ts";
 import { expiryOf } from "#delivery/queue/retry-schedule.ts";
 import type { SenderQuestion } from "#identity/may-send-as.ts";
-import { insertMessagesSql, type NewMessage, willBeSentSql } from "#messages/store.ts";
+import { haveLabels, insertMessagesSql, type NewMessage, willBeSentSql } from "#messages/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reservation } from "#platform/http/idempotency/idempotency.ts";
 import { recipientOf, takeAcceptedSql } from "./take-allowance.ts";
@@ -19,8 +19,10 @@ import { recipientOf, takeAcceptedSql } from "./take-allowance.ts";
 export interface Draft {
   readonly message: NewMessage;
   readonly priority: Priority;
-  /** Hours after acceptance during which a deferred message is retried. */
+  /** Hours after `dueAt` during which a deferred message is retried. */
   readonly retryHours: number;
+  /** When the first attempt is due; at once when omitted. */
+  readonly dueAt?: Date;
   /** The sender that the workspace must be allowed to use; null for the service's own mail. */
   readonly sender: SenderQuestion | null;
   /** The message's `bounceEmail`, which the workspace must be allowed to send as. */
@@ -62,8 +64,14 @@ export async function insertDrafts(
   const name = announceSuppressed ? "insert and announce messages" : "insert messages";
   await db.rows(
     sql`with ${insertsOf(drafts, { condition: sql`true`, announceSuppressed, now })} select`,
-    name,
+    nameFor(drafts, name),
   );
+}
+
+/** The name of a prepared statement with these inserts: their text depends on what the drafts have. */
+export function nameFor(drafts: readonly Draft[], name: string): string {
+  const labelled = haveLabels(drafts.map(({ message }) => message)) ? " with labels" : "";
+  return `${name}${labelled}${drafts.some(({ dueAt }) => dueAt !== undefined) ? " for later" : ""}`;
 }
 
 export interface Inserting {
@@ -98,13 +106,14 @@ export function insertsOf(
       };
   const admission = { log: ctes.log, contents: ctes.contents, condition, judging };
   const queue = enqueueSql(
-    drafts.map(({ message, priority, retryHours }) => ({
+    drafts.map(({ message, priority, retryHours, dueAt }) => ({
       workspaceId: message.workspaceId,
       messageId: message.id,
       priority,
       domain: message.domain,
       bytes: contentOctets(message),
-      expiresAt: expiryOf(message.createdAt, retryHours),
+      expiresAt: expiryOf(dueAt ?? message.createdAt, retryHours),
+      waitMs: dueAt && dueAt.getTime() - message.createdAt.getTime(),
     })),
     sql`${condition} and ${willBeSentSql(admission)}`,
   );
@@ -119,5 +128,5 @@ export function insertsOf(
 /** Octets of content that a delivery worker has in memory while it sends the message. */
 export function contentOctets({ html, text, attachments, submission }: NewMessage): number {
   const attached = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
-  return (html?.length ?? 0) + (text?.length ?? 0) + attached + (submission?.raw.length ?? 0);
+  return (html?.length ?? 0) + (text?.length ?? 0) + attached + (submission?.raw?.length ?? 0);
 }

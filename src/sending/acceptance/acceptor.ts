@@ -5,10 +5,11 @@
  * fails alone, or with those that it was to be accepted together with.
  */
 import { maySendAsEach } from "#identity/may-send-as.ts";
-import { createWorkspaceLimiter } from "#platform/concurrency.ts";
+import { createLimiter, createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
 import { contentOctets, type Draft } from "./accept-messages-statement.ts";
 import { type CommitDeps, sendersOf, unverifiedAddress } from "./commit-batch.ts";
+import { commitEach, type InSameTransaction, type Refusals } from "./commit-each.ts";
 import { AcceptLine } from "./micro-batch-drafts.ts";
 import { requireAcceptable } from "./take-allowance.ts";
 
@@ -25,6 +26,10 @@ const SMALL_LINE = { atOnce: 2, worthAnother: 64 };
 const LARGE_BYTES = 1024 * 1024;
 const LARGE_LINE = { atOnce: 1, worthAnother: 1 };
 const LARGE_TURNS = { concurrency: 1, maxWaiting: 200 };
+
+/** Calls with many mails: one of a workspace at a time, and few of all, so that the connections stay free for others. */
+const BULK_TURNS = { concurrency: 1, maxWaiting: 20 };
+const BULK_AT_ONCE = 2;
 
 /**
  * Above these limits a call is refused at once, so that callers neither wait for their time-out nor fill the memory. No
@@ -46,6 +51,13 @@ export interface Acceptor {
    * @throws ApiError as `accept` does
    */
   acceptTogether(drafts: readonly Draft[]): Promise<void>;
+  /**
+   * Accepts mails of one workspace, each for itself; the drafts of one mail together or not at all. All is one transaction,
+   * in which `alsoDo` stores the answer.
+   * @returns why each mail is refused: null, or an error of `accept`
+   * @throws ApiError when too much waits to be accepted
+   */
+  acceptEach(mails: readonly (readonly Draft[])[], alsoDo: InSameTransaction): Promise<Refusals>;
   /** Checks whether the draft would be accepted, without storing it. @throws ApiError as `accept` does */
   check(draft: Draft): Promise<void>;
 }
@@ -60,6 +72,8 @@ class AcceptorOfLines implements Acceptor {
   readonly #small: AcceptLine;
   readonly #large: AcceptLine;
   readonly #largeTurn: ReturnType<typeof createWorkspaceLimiter>;
+  readonly #bulkTurn: ReturnType<typeof createWorkspaceLimiter>;
+  readonly #bulkLine = createLimiter(BULK_AT_ONCE);
   /** Content that waits or is being stored. */
   #heldBytes = 0;
 
@@ -72,6 +86,23 @@ class AcceptorOfLines implements Acceptor {
       { ...LARGE_TURNS, maxWaitMs: limits.waitMs },
       "Too many large messages of this workspace are being accepted: retry shortly",
     );
+    this.#bulkTurn = createWorkspaceLimiter(
+      { ...BULK_TURNS, maxWaitMs: limits.waitMs },
+      "Too many batches of this workspace are being accepted: retry shortly",
+    );
+  }
+
+  async acceptEach(mails: readonly (readonly Draft[])[], alsoDo: InSameTransaction): Promise<Refusals> {
+    const drafts = mails.flat();
+    const [first] = drafts;
+    if (first === undefined) return [];
+    const { workspaceId } = first.message;
+    const deadline = performance.now() + this.#limits.waitMs;
+    return this.#holding(memoryOf(drafts), () =>
+      this.#bulkTurn(workspaceId, () =>
+        this.#bulkLine(() => commitEach(this.#deps, mails, { deadline, alsoDo })),
+      ),
+    );
   }
 
   accept(draft: Draft): Promise<void> {
@@ -82,9 +113,19 @@ class AcceptorOfLines implements Acceptor {
     const [first] = drafts;
     if (first === undefined) return;
     const bytes = memoryOf(drafts);
-    const { messages, bytes: mostBytes, waitMs } = this.#limits;
-    const deadline = performance.now() + waitMs;
-    if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > mostBytes) {
+    const deadline = performance.now() + this.#limits.waitMs;
+    await this.#holding(bytes, async () => {
+      const wait = (line: AcceptLine) =>
+        new Promise<void>((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
+      if (bytes <= LARGE_BYTES) await wait(this.#small);
+      else await this.#largeTurn(first.message.workspaceId, () => wait(this.#large));
+    });
+  }
+
+  /** Runs `work` while so many bytes are in memory. @throws ApiError RATE_LIMIT_EXCEEDED if that is too much */
+  async #holding<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+    const { messages, bytes: most } = this.#limits;
+    if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > most) {
       throw new ApiError(
         "RATE_LIMIT_EXCEEDED",
         "Too many messages are waiting to be accepted: retry shortly",
@@ -93,10 +134,7 @@ class AcceptorOfLines implements Acceptor {
     }
     this.#heldBytes += bytes;
     try {
-      const wait = (line: AcceptLine) =>
-        new Promise<void>((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
-      if (bytes <= LARGE_BYTES) await wait(this.#small);
-      else await this.#largeTurn(first.message.workspaceId, () => wait(this.#large));
+      return await work();
     } finally {
       this.#heldBytes -= bytes;
     }

@@ -18,8 +18,12 @@ import {
   type Draft,
   insertDrafts,
   insertsOf,
+  nameFor,
 } from "./accept-messages-statement.ts";
 import { areCoveredSql, findUncovered } from "./take-allowance.ts";
+
+/** Delay before drafts of a locked account are retried. */
+export const BUSY_MS = 20;
 
 export interface Waiting {
   /** The drafts of one entry are accepted together or not at all. */
@@ -69,7 +73,7 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
     for (const one of rest) {
       const refusal = refused.get(one);
       if (refusal !== undefined) {
-        tellLimit(onLimit, one, refusal);
+        tellLimit(onLimit, one.drafts, refusal);
         one.reject(refusal);
       } else if (!busy.includes(one)) one.resolve();
     }
@@ -85,7 +89,8 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
   return 0;
 }
 
-function tellLimit(onLimit: OnLimit | undefined, { drafts }: Waiting, refusal: ApiError): void {
+/** Reports the limit that drafts of one workspace were refused for, if it was one. */
+export function tellLimit(onLimit: OnLimit | undefined, drafts: readonly Draft[], refusal: ApiError): void {
   const reached = limitOfError(refusal);
   const [first] = drafts;
   if (reached !== undefined && first !== undefined) onLimit?.(first.message.workspaceId, reached);
@@ -199,13 +204,15 @@ async function coverEach(
  * false. If a recipient is suppressed a second statement is needed: without the parts for suppressed messages, the
  * statement costs PostgreSQL a fifth less for a batch of thirty and a third less for one message.
  */
-async function insertInOneStatement(deps: CommitDeps, drafts: readonly Draft[]): Promise<boolean> {
+export async function insertInOneStatement(deps: InsertDeps, drafts: readonly Draft[]): Promise<boolean> {
   if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
   const mayBePlain = drafts.every(({ message }) => message.submission === undefined);
   const plain = mayBePlain ? await tryOneStatement(deps, drafts, true) : null;
   const answer = plain?.is_suppressed === false ? plain : await tryOneStatement(deps, drafts, false);
   return answer.is_done;
 }
+
+type InsertDeps = Pick<CommitDeps, "clock" | "announceSuppressed"> & { readonly db: Queryable };
 
 interface OneStatementResult {
   readonly is_done: boolean;
@@ -214,7 +221,7 @@ interface OneStatementResult {
 }
 
 async function tryOneStatement(
-  { db, clock, announceSuppressed }: CommitDeps,
+  { db, clock, announceSuppressed }: InsertDeps,
   drafts: readonly Draft[],
   isPlain: boolean,
 ): Promise<OneStatementResult> {
@@ -236,7 +243,7 @@ async function tryOneStatement(
       with ${ctes.senders} as materialized (${senders}), ${ctes.allowances} as materialized (${covered}), ${inserts}
       select ${isOpen} and ${noneIsSuppressed} as is_done, ${isOpen} and not ${noneIsSuppressed} as is_suppressed
       from ${checks}`,
-    isPlain ? "accept messages" : "accept and check messages",
+    nameFor(drafts, isPlain ? "accept messages" : "accept and check messages"),
   );
   return answer ?? { is_done: false, is_suppressed: false };
 }

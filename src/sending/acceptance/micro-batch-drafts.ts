@@ -2,13 +2,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { overloaded } from "#platform/errors.ts";
 import { MicroBatch } from "#platform/micro-batch.ts";
-import { type CommitDeps, commit, type Waiting } from "./commit-batch.ts";
+import { BUSY_MS, type CommitDeps, commit, type Waiting } from "./commit-batch.ts";
 
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
-
-/** Delay before drafts of a locked account are retried. */
-const BUSY_MS = 20;
 
 export interface LineOptions {
   /** Commits of this queue at the same time. */

@@ -171,7 +171,7 @@ function contentIdOf({ id, submission }: NewMessage): string {
 function contentBytes({ html, text, attachments, submission }: NewMessage): number {
   const attached = attachments.reduce((sum, { content }) => sum + content.length, 0);
   return (
-    Buffer.byteLength(html ?? "") + Buffer.byteLength(text ?? "") + attached + (submission?.raw.length ?? 0)
+    Buffer.byteLength(html ?? "") + Buffer.byteLength(text ?? "") + attached + (submission?.raw?.length ?? 0)
   );
 }
 

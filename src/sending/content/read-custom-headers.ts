@@ -9,26 +9,20 @@ import { ApiError, type FieldFault } from "#platform/errors.ts";
 
 const field = "custom_headers";
 const mostOctets = 8 * 1024;
-const mostFields = 50;
+export const MOST_FIELDS = 50;
 const longestName = 76;
 /** RFC 5322 section 2.1.1. */
 const longestValue = 998;
 
 const protectedNames: ReadonlySet<string> = new Set(
   (
-    "from to cc bcc reply-to sender subject date message-id return-path received received-spf mime-version list-id " +
-    "feedback-id precedence auto-submitted authentication-results delivered-to envelope-to"
+    "from to cc bcc reply-to sender subject date message-id return-path received received-spf mime-version " +
+    "feedback-id authentication-results delivered-to envelope-to"
   ).split(" "),
 );
-const protectedPrefixes = [
-  "arc-",
-  "cfbl-",
-  "content-",
-  "dkim-",
-  "list-unsubscribe",
-  "resent-",
-  "x-posthaste-",
-];
+/** Further fields that the service writes in bulk mail, besides List-Unsubscribe. */
+const ofBulkMail: ReadonlySet<string> = new Set(["list-id", "precedence", "auto-submitted"]);
+const protectedPrefixes = ["arc-", "cfbl-", "content-", "dkim-", "resent-", "x-posthaste-"];
 /** What to use instead of a reserved field. */
 const advice: Readonly<Record<string, string>> = {
   from: "from_email and from_name say who sends",
@@ -55,7 +49,7 @@ export function readCustomHeaders(text: string): HeaderField[] {
     else headers.push(header);
     seen.add(name);
   }
-  if (headers.length > mostFields) faults.push(about(`may hold at most ${mostFields} headers`));
+  if (headers.length > MOST_FIELDS) faults.push(about(`may hold at most ${MOST_FIELDS} headers`));
   if (faults.length > 0) throw refusal(faults);
   return headers;
 }
@@ -79,6 +73,17 @@ function readHeader(line: string): HeaderField | string {
   const [, name = "", rest = ""] = /^([^:]*):(.*)$/s.exec(line) ?? [];
   const value = rest.trim();
   if (!line.includes(":")) return "a header is written Name: value, and there is no blank line";
+  const known = name.toLowerCase();
+  if (ofBulkMail.has(known) || known.startsWith("list-unsubscribe"))
+    return `${name} is written by the service`;
+  const fault = headerFieldFault(name, value);
+  if (fault !== null) return fault;
+  return holdsMergeTag(value) ? `${name}: merge tags are not replaced in headers` : [name, value];
+}
+
+/** Why a field cannot be given for a mail that is no bulk mail; null if it can. Blanks around the value are ignored. */
+export function headerFieldFault(name: string, given: string): string | null {
+  const value = given.trim();
   if (!/^[!-9;-~]+$/.test(name)) return "a header's name has letters, digits and hyphens, and no blanks";
   if (name.length > longestName) return `a header's name has at most ${longestName} characters`;
   const known = name.toLowerCase();
@@ -87,9 +92,8 @@ function readHeader(line: string): HeaderField | string {
   }
   if (value === "") return `${name} has no value`;
   if (value.length > longestValue) return `${name} must be at most ${longestValue} characters`;
-  if (holdsMergeTag(value)) return `${name}: merge tags are not replaced in headers`;
   const fault = headerTextFault(value);
-  return fault === null ? [name, value] : `${name}: ${fault}`;
+  return fault === null ? null : `${name}: ${fault}`;
 }
 
 function about(message: string): FieldFault {

@@ -34,7 +34,7 @@ describe("an unknown name", () => {
     ["Subject", "Subject is not a known field: did you mean subject?"],
     ["fromName", "fromName is not a known field: did you mean from_name?"],
     ["dry_run", "dry_run is a query parameter: send it in the URL"],
-    ["reply_to", "reply_to is not supported here: replies go to from_email"],
+    ["reply_to", "reply_to is not supported here: replies go to from_email; POST /emails has it"],
   ])("is refused where it is near to a known one, or is not supported: %s", async (name, message) => {
     const before = await countMessages();
     const { status, body } = await send({ ...email, [name]: "x" });

@@ -1,21 +1,13 @@
 /** The endpoint POST /emails/send: one transactional email to one recipient. */
 
 import { type Static, Type } from "typebox";
-import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts";
-import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-conversion.ts";
-import { parseMailbox, parseOnlyAddress } from "#mail/mailbox.ts";
+import { LONGEST_BODY, looksLikeHtml } from "#mail/html/body-conversion.ts";
+import { parseMailbox } from "#mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import type { MessageOptions } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { invalid } from "#platform/errors.ts";
-import type { Caller } from "#platform/http/auth/caller.ts";
-import {
-  type Endpoint,
-  type EndpointRequest,
-  endpoint,
-  need,
-  type Resource,
-} from "#platform/http/endpoint.ts";
+import { type Endpoint, type EndpointRequest, endpoint, need } from "#platform/http/endpoint.ts";
 import { ResponseStored } from "#platform/http/idempotency/idempotency.ts";
 import { flagField } from "#platform/http/request/query.ts";
 import { DryRun } from "#platform/http/route-handler.ts";
@@ -23,15 +15,22 @@ import { newId } from "#platform/ids.ts";
 import { nullable, omittable } from "#platform/shapes.ts";
 import type { Draft } from "#sending/acceptance/accept-messages-statement.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
+import { emails } from "./permission.ts";
 import { NewAttachment, readAttachments } from "./read-attachments.ts";
+import {
+  type PlatformSender,
+  platformSenderOf,
+  readBareAddress,
+  readHeaderText,
+  readMailSubject,
+  readSender,
+  saysNothing,
+} from "./read-mail-fields.ts";
 import { adviceForField } from "./unsupported-fields.ts";
-
-const emails: Resource = { name: "emails", label: "Transactional email", group: "Sending" };
 
 /** Room for 20 MB of attachments in Base64 and a body. */
 const BODY_LIMIT = 30 * 1024 * 1024;
 const LONGEST_NAME = 200;
-const SHORT_HTML = 2_000;
 
 const Email = Type.Object(
   {
@@ -84,9 +83,7 @@ export function emailEndpoints(deps: {
   /** The sender of messages without from_email. Every workspace may also use it as from_email. */
   platformFrom: string | null;
 }): Endpoint[] {
-  const { platformFrom } = deps;
-  const platform =
-    platformFrom === null ? null : { address: platformFrom, comparable: normalizeAddress(platformFrom) };
+  const platform = platformSenderOf(deps.platformFrom);
   return [
     endpoint({
       id: "sendEmail",
@@ -145,12 +142,11 @@ function readDraft(
     const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
     throw invalid({ field: "to", message: `to: ${message}` });
   }
-  const subject = headerText(body.subject, "subject");
-  if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
+  const subject = readMailSubject(body.subject);
   const isHtml = looksLikeHtml(body.body);
   if (saysNothing(body.body, isHtml)) throw invalid({ field: "body", message: "body must not be blank" });
   const { fromEmail, sender } = readSender(body.from_email, platform, caller);
-  const bounces = body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email");
+  const bounces = body.bounce_email == null ? null : readBareAddress(body.bounce_email, "bounce_email");
   return {
     sender,
     bouncesTo: bounces && { workspaceId: caller.workspaceId, ...bounces },
@@ -163,7 +159,7 @@ function readDraft(
       originId: caller.actor.id,
       originName: caller.actor.name,
       fromEmail,
-      fromName: body.from_name == null ? null : headerText(body.from_name, "from_name"),
+      fromName: body.from_name == null ? null : readHeaderText(body.from_name, "from_name"),
       toName: to.name,
       localpart: to.local,
       domain: to.domain,
@@ -186,46 +182,4 @@ const LONGEST_LOOKED_AT = 2_000;
 function areSeveral(text: string): boolean {
   const parts = text.slice(0, LONGEST_LOOKED_AT).split(/[,;]/);
   return parts.filter((part) => part.includes("@")).length > 1;
-}
-
-/** The operator's sender, which every workspace may use: as configured, and normalised for comparison. */
-interface PlatformSender {
-  readonly address: string;
-  readonly comparable: string;
-}
-
-function readSender(
-  given: string | null | undefined,
-  platform: PlatformSender | null,
-  { workspaceId, defaultSender }: Caller,
-) {
-  const named = given ?? defaultSender;
-  if (named !== null) {
-    const { address, domain } = readAddress(named, "from_email");
-    if (comparable(address) === platform?.comparable) return { fromEmail: address, sender: null };
-    return { fromEmail: address, sender: { workspaceId, address, domain } };
-  }
-  if (platform === null) {
-    const message = "from_email is required: neither the workspace nor the installation has a default sender";
-    throw invalid({ field: "from_email", message });
-  }
-  return { fromEmail: platform.address, sender: null };
-}
-
-/** Whether the body shows nothing, which is a mistake of the client. Long HTML is not parsed and counts as non-empty. */
-function saysNothing(body: string, isHtml: boolean): boolean {
-  if (!isHtml) return !/[^\s\p{Cf}]/u.test(body);
-  return body.length < SHORT_HTML && !/<img\s/i.test(body) && !/[^\s\p{Cf}]/u.test(textFromHtml(body));
-}
-
-function readAddress(text: string, field: string) {
-  const parsed = parseOnlyAddress(text);
-  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
-  return parsed;
-}
-
-function headerText(text: string, field: string): string {
-  const fault = headerTextFault(text);
-  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
-  return text;
 }

@@ -49,13 +49,15 @@ export function findKeptMessage(
 ): Promise<KeptMessage | undefined> {
   return db.row(sql`
     select m.workspace_id, m.id as message_id, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain,
-      m.subject, m.status, m.is_sms, c.from_name, c.to_name, c.particulars, size.is_large,
+      m.subject, m.status, m.is_sms, c.from_name, c.to_name,
+      coalesce(c.particulars, s.particulars) as particulars, size.is_large,
       coalesce(q.first_attempt_at, (
         select e.time from message_events e
         where e.workspace_id = m.workspace_id and e.message_id = m.id and e.attempt is not null
         order by e.time limit 1)) as first_attempt_at,
-      case when not size.is_large then c.html end as html, case when not size.is_large then c.text end as text,
-      case when not size.is_large then c.attachments end as attachments,
+      case when not size.is_large then coalesce(c.html, s.html) end as html,
+      case when not size.is_large then coalesce(c.text, s.text) end as text,
+      case when not size.is_large then coalesce(c.attachments, s.attachments) end as attachments,
       case when not size.is_large then s.raw end as raw,
       c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content,
       i.raw as captured, i.mail_from
@@ -65,8 +67,9 @@ export function findKeptMessage(
     left join submissions s on s.workspace_id = c.workspace_id and s.id = c.submission_id
     left join captured_messages i on i.workspace_id = m.workspace_id and i.message_id = m.id
     cross join lateral (
-      select coalesce(octet_length(c.html), 0) + coalesce(octet_length(c.text), 0)
-        + coalesce(pg_column_size(c.attachments), 0) + coalesce(octet_length(s.raw), 0) > ${LARGE_BYTES} as is_large
+      select coalesce(octet_length(coalesce(c.html, s.html)), 0) + coalesce(octet_length(coalesce(c.text, s.text)), 0)
+        + coalesce(pg_column_size(coalesce(c.attachments, s.attachments)), 0) + coalesce(octet_length(s.raw), 0)
+        > ${LARGE_BYTES} as is_large
     ) size
     where m.workspace_id = ${workspaceId} and m.id = ${messageId}`);
 }

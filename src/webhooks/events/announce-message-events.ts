@@ -1,5 +1,6 @@
 /** Announces outcomes, opens and clicks of messages. The service's own mail (source `platform`) has no events. */
 
+import { eventFieldsOf } from "#messages/message/email-details.ts";
 import type { MovedMessage, OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { EventType, WebhookEvent } from "#webhooks/event-catalogue.ts";
@@ -35,6 +36,7 @@ function outcomeEventOf(message: MovedMessage & { readonly type: OutcomeEvent })
     source: message.source,
     origin_id: message.originId,
     origin_name: message.originName,
+    ...eventFieldsOf(message.messageId, message.emailDetails),
     attempts: message.attempts,
     detail: message.detail,
     smtp_code: message.code,
@@ -68,7 +70,8 @@ export const announceEngaged: OnEngaged = async (tx, engaged) => {
     wanted.flatMap(({ workspaceId, messageId, type, time, isMachine, times, target }): WebhookEvent[] => {
       const message = facts.get(messageId);
       if (message === undefined || message.source === "platform") return [];
-      const data = { ...message, is_machine: isMachine, times };
+      const { email_details, ...shown } = message;
+      const data = { ...shown, ...eventFieldsOf(messageId, email_details), is_machine: isMachine, times };
       return type === "message.opened"
         ? [{ workspaceId, time, type, data }]
         : [{ workspaceId, time, type, data: { ...data, url: target } }];

@@ -46,6 +46,13 @@ function sentenceOf(message: Message, last: TimelineEntry | undefined): ReactNod
       }
       return `Delivered${host ? ` to ${host}` : ""}${took(message, last)}${viaOf(last)}.`;
     case "queued":
+      if (message.scheduled_at && Date.parse(message.scheduled_at) > Date.now()) {
+        return (
+          <>
+            Scheduled for <Time at={message.scheduled_at} isPrecise />.
+          </>
+        );
+      }
       return "Waiting for its first attempt.";
     case "sending":
       return "Being sent now.";

@@ -8,6 +8,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { MessageActs } from "./message-acts.tsx";
 import { MessageHeaders, MessagePreview, MessageSource, MessageText } from "./message-content.tsx";
+import { MessageMetadata, MessageTags, OtherRecipients } from "./message-email.tsx";
 import { MessageStory } from "./message-story.tsx";
 import { MessageTimeline } from "./message-timeline.tsx";
 import type { Message } from "./use-message.ts";
@@ -43,6 +44,7 @@ export function MessageView({ message }: { readonly message: Message }) {
 function MessageFacts({ message }: { readonly message: Message }) {
   const { workspace } = usePlace();
   const { to, from_email, source, origin_id, origin_name, time, id, request_id, status } = message;
+  const { email, scheduled_at, tags, metadata } = message;
   return (
     <div className="px-5 pt-4 pb-3">
       <Facts>
@@ -52,6 +54,7 @@ function MessageFacts({ message }: { readonly message: Message }) {
         <Fact name="To">
           <Copyable text={to} label="address" isMono={false} />
         </Fact>
+        {email && <OtherRecipients email={email} own={id} />}
         <Fact name="From">{from_email}</Fact>
         <Fact name="Sent by">
           {source === "campaign" && origin_id && mayCall(workspace, "getCampaign") ? (
@@ -65,6 +68,17 @@ function MessageFacts({ message }: { readonly message: Message }) {
         <Fact name="Accepted">
           <Time at={time} isPrecise />
         </Fact>
+        {scheduled_at && (
+          <Fact name="Scheduled for">
+            <Time at={scheduled_at} isPrecise />
+          </Fact>
+        )}
+        {tags.length > 0 && (
+          <Fact name="Tags">
+            <MessageTags tags={tags} />
+          </Fact>
+        )}
+        <MessageMetadata metadata={metadata} />
         <Fact name="Id">
           <Copyable text={id} label="message id" />
         </Fact>

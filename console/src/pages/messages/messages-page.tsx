@@ -45,7 +45,12 @@ const columns: readonly Column<Row>[] = [
   {
     id: "subject",
     head: "Subject",
-    cell: (row) => row.subject || <span className="text-muted">No subject</span>,
+    cell: (row) => (
+      <>
+        {row.subject || <span className="text-muted">No subject</span>}
+        {row.tags.length > 0 && <span className="ml-2 text-muted">{row.tags.join(" · ")}</span>}
+      </>
+    ),
   },
   {
     id: "answer",
