@@ -67,6 +67,7 @@ export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clo
       description:
         "Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.",
       needs: need(reports, "read"),
+      isEveryday: true,
       query: pageFields(),
       answer: pageOf("bounces", Bounce),
       message: "Bounces",
