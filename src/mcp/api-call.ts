@@ -75,7 +75,7 @@ function queryText(value: unknown): string | undefined {
 }
 
 /** The result of a call: `data` and what is beside it, or the error of the API. */
-export function resultOf(endpoint: Endpoint, { status, etag, body }: ApiResponse): CallToolResult {
+export function toolResultOf(endpoint: Endpoint, { status, etag, body }: ApiResponse): CallToolResult {
   if (body.length > MOST_BYTES) {
     return refusal({
       code: "PAYLOAD_TOO_LARGE",

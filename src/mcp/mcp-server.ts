@@ -14,7 +14,7 @@ import {
 import { ApiError } from "#platform/errors.ts";
 import { ASSISTANTS_MAY_SEND, assistantsMaySend } from "#platform/http/assistant-permission.ts";
 import { inTime } from "#platform/in-time.ts";
-import { refusal, requestOf, resultOf, type SendToApi, structured } from "./api-call.ts";
+import { refusal, requestOf, type SendToApi, structured, toolResultOf } from "./api-call.ts";
 import { SEARCH } from "./operation-finder.ts";
 import { shortened } from "./shorten-answer.ts";
 import type { OfferedTools } from "./toolset.ts";
@@ -87,7 +87,7 @@ async function callTool(
   if (finder !== undefined && name === SEARCH) return structured(shortened(finder.search(input), ["limit"]));
   const called = finder?.called(name, input) ?? { operation: name, input };
   const { endpoint } = tools.find(called.operation);
-  return resultOf(endpoint, await send(requestOf(endpoint, called.input)));
+  return toolResultOf(endpoint, await send(requestOf(endpoint, called.input)));
 }
 
 function tooLate(): ApiError {

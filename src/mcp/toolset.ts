@@ -37,7 +37,7 @@ export class Toolset {
    * @throws ApiError VALIDATION_ERROR for an unknown name
    */
   offer(permissions: readonly string[], selection: string | undefined): OfferedTools {
-    const allowed = this.#tools.filter((tool) => refusalOf(tool, permissions) === undefined);
+    const allowed = this.#tools.filter((tool) => toolRefusalOf(tool, permissions) === undefined);
     const known = new Map(this.#tools.map((tool) => [tool.name, tool]));
     const words = (selection ?? "").split(",").map((word) => word.trim());
     const asked = words.filter((word) => word !== "");
@@ -80,7 +80,7 @@ function missingOf({ needs }: Endpoint, permissions: readonly string[]): string[
 }
 
 /** Why a key with these permissions may not use the tool. The API itself checks the first kind again. */
-export function refusalOf(tool: OperationTool, permissions: readonly string[]): ApiError | undefined {
+export function toolRefusalOf(tool: OperationTool, permissions: readonly string[]): ApiError | undefined {
   const wanted = missingOf(tool.endpoint, permissions);
   const consent = tool.isGuarded && !assistantsMaySend(permissions) ? [ASSISTANTS_MAY_SEND] : [];
   const missing = [...wanted, ...consent];
@@ -124,7 +124,7 @@ export class OfferedTools {
   find(name: string): OperationTool {
     const tool = this.#known.get(name);
     if (tool !== undefined) {
-      const refused = refusalOf(tool, this.#permissions);
+      const refused = toolRefusalOf(tool, this.#permissions);
       if (refused !== undefined) throw refused;
       if (this.finder !== undefined || this.#tools.includes(tool)) return tool;
     }
