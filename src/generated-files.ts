@@ -17,6 +17,7 @@ import { compactSupport } from "./mail/client-support/compact-support-data.ts";
 import { settings } from "./platform/config/settings.ts";
 import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
+import { ASSISTANTS_MAY_SEND, assistants, isGuarded } from "./platform/http/assistant-permission.ts";
 import { type Endpoint, permissionOf } from "./platform/http/endpoint.ts";
 import { errorCodesOf } from "./platform/http/endpoint-error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
@@ -183,6 +184,8 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
   const { resources, wildcards, presets } = catalogueOf(endpoints);
   const callsOf = (value: string) =>
     endpoints.filter(({ needs }) => typeof needs !== "string" && permissionOf(needs) === value).map(call);
+  const ofApi = resources.filter(({ resource }) => resource !== assistants.name);
+  const guarded = endpoints.filter((one) => typeof one.needs !== "string" && isGuarded(one)).map(call);
   const open = endpoints.filter(({ needs }) => needs === "authenticated").map(call);
   const ofRows = endpoints
     .filter(({ needs }) => typeof needs !== "string" && needs.judgedBy === "handler")
@@ -192,7 +195,7 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
     "An API key has permissions of the form `resource:action`. `write` does not include `read`. `GET /api-keys/permissions` returns this list from the definitions that the API enforces.",
     table(
       ["Permission", "Calls"],
-      resources.flatMap(({ actions }) =>
+      ofApi.flatMap(({ actions }) =>
         actions.flatMap(({ value }) => {
           const [first = "", ...more] = callsOf(value);
           return [[code(value), first], ...more.map((one) => ["", one])];
@@ -207,6 +210,9 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
         ...wildcards.map(({ value, label }) => [code(value), label]),
       ],
     ),
+    "## AI assistants",
+    `\`${ASSISTANTS_MAY_SEND}\` lets [AI assistants](mcp.md) use the calls below, together with the permission of the call. Only a key that names it has it: no wildcard of this page includes it but \`${assistants.name}:*\`. A key or person with \`*:*\` may give it to a key. It changes nothing for programs that call the API.`,
+    list(guarded),
     "## Presets",
     table(
       ["Preset", "Permissions"],

@@ -1,4 +1,7 @@
-/** The entry point: `deliver` is the delivery process, a child of `serve`; everything else is the command line. */
+/**
+ * The entry point: `deliver` is the delivery process, a child of `serve`; `mcp` is started by AI assistants; everything else is
+ * the command line.
+ */
 const argv = process.argv.slice(2);
 // The only file that reads the environment; platform/config/config.ts parses it.
 const environment = process.env;
@@ -11,6 +14,11 @@ if (argv[0] === "deliver") {
   // Imported on demand: the endpoints would take 12 MiB of the delivery process's heap.
   const { deliver } = await import("./processes/delivery.ts");
   await deliver(environment);
+} else if (argv[0] === "mcp") {
+  // Imported alone: an assistant waits for its start, and keeps it running.
+  const { runMcp } = await import("./cli/mcp.ts");
+  const { stdin, stdout, stderr } = process;
+  process.exitCode = await runMcp(argv, { stdin, stdout, stderr, environment });
 } else {
   const [{ endpointsForDocs }, { runCli }, { serve }] = await Promise.all([
     import("./processes/api.ts"),

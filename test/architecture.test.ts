@@ -29,6 +29,7 @@ const wings = [
   "reporting",
   "webhooks",
   "overview",
+  "mcp",
   "processes",
   "cli",
 ];
@@ -39,6 +40,7 @@ const knownBy: Readonly<Record<string, readonly string[]>> = {
   dns: ["platform"],
   mail: ["dns"],
   "smtp-client": ["platform", "dns", "mail"],
+  mcp: ["platform"],
   messages: ["platform", "mail", "smtp-client"],
   delivery: ["platform", "dns", "mail", "smtp-client", "messages"],
 };

@@ -3,10 +3,10 @@
  * its database. Results are written to standard output, and one sentence about a failure to standard error.
  */
 
-import { Command, CommanderError } from "commander";
+import type { Command } from "commander";
 import { runAudited } from "./command/audit-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { sentence } from "./command/error-sentence.ts";
+import { bareProgram, exitCodeOf } from "./command/run-program.ts";
 import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
@@ -16,6 +16,7 @@ import { addImportCommands } from "./import.ts";
 import { addInboxCommand } from "./inbox.ts";
 import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
+import { addMcpCommand } from "./mcp.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
@@ -23,16 +24,9 @@ import { addServeCommand } from "./serve.ts";
 import { addUserCommands } from "./user.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
-const FAILED = 1;
-const WRONG_USAGE = 2;
-
 /** Builds the command line without running it. */
 export function createProgram(options: CliOptions): Command {
-  const { stdout, stderr } = options;
-  const program = new Command("posthaste")
-    .description("Self-hosted email delivery and audience service.")
-    .exitOverride()
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
+  const program = bareProgram(options);
   addServeCommand(program, options);
   addMigrateCommand(program, options);
   addWorkspaceCommands(program, options);
@@ -48,19 +42,14 @@ export function createProgram(options: CliOptions): Command {
   addInboxCommand(program, options);
   addDoctorCommand(program, options);
   addDemoCommand(program, options);
+  addMcpCommand(program, options);
   return program;
 }
 
 /** Runs the command of `argv` (without the program's name). Returns the exit code: 0, 1 (failed) or 2 (wrong usage). */
-export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
-  const { stderr } = options;
-  try {
+export function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
+  return exitCodeOf(async () => {
     const program = createProgram(options);
     await runAudited(program, () => program.parseAsync(argv, { from: "user" }));
-    return 0;
-  } catch (fault) {
-    if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : WRONG_USAGE;
-    stderr.write(`error: ${sentence(fault)}\n`);
-    return FAILED;
-  }
+  }, options.stderr);
 }

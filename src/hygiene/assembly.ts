@@ -7,6 +7,7 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import { checkerFor } from "./blacklist/checker.ts";
 import { blacklistEndpoints } from "./blacklist/endpoints.ts";
 import { blacklistTasks, type MonitorDeps } from "./blacklist/run-monitors.ts";
+import { readZones } from "./blacklist/zones.ts";
 import type { Prober } from "./probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "./validations/bulk/bulk-job.ts";
 import { bulkValidationOutcome } from "./validations/bulk/bulk-validation-result.ts";
@@ -27,7 +28,10 @@ export interface HygieneParts extends ProcessContext {
 export function hygieneEndpoints(parts: HygieneParts): Endpoint[] {
   const { database: db, clock, config, plans, prober } = parts;
   return [
-    ...blacklistEndpoints({ db, clock, plans, checker: checkerFor(config, clock, BLACKLIST_ANSWER_MS) }),
+    ...blacklistEndpoints(
+      { db, clock, plans, checker: checkerFor(config, clock, BLACKLIST_ANSWER_MS) },
+      readZones(config.BLACKLIST_ZONES_FILE),
+    ),
     ...validationEndpoints({ db, clock, plans, checker: openAddressChecker(parts, prober) }),
   ];
 }

@@ -200,6 +200,7 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       description:
         "One row for each message of campaigns, autoresponders, API and SMTP. Combine the filters to find one; `searched_since` says how far back a search has looked. For long lists follow `pagination.next_cursor`.",
       needs: need(reports, "read"),
+      isEveryday: true,
       query: { ...messageFilterFields, ...cursorFields() },
       answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
       message: "Messages",
@@ -226,6 +227,7 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       description:
         "Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.",
       needs: need(reports, "read"),
+      isEveryday: true,
       answer: Message,
       message: "Message",
       async handle({ caller, params }) {

@@ -9,6 +9,7 @@ import { registerIdentityPages } from "#identity/assembly.ts";
 import { isTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundGauges } from "#inbound/assembly.ts";
+import { registerMcp } from "#mcp/register-route.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { auditedDatabase } from "#platform/audit/audited-database.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -183,6 +184,7 @@ export function createApi(
       });
       registerDocs(pages);
       registerConsole(pages);
+      registerMcp(pages, { endpoints, authenticator, publicUrl });
       registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
       registerWorkspacePages(pages, parts);
       registerIdentityPages(pages, parts);

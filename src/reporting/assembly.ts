@@ -1,4 +1,5 @@
 /** Assembles the reporting wing: reports, the dashboard and Google Postmaster figures. */
+import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
@@ -9,6 +10,7 @@ import { createGoogleApi } from "./google-postmaster/api.ts";
 import { readCredentials } from "./google-postmaster/credentials.ts";
 import { fetchGoogleStatsDaily } from "./google-postmaster/fetch-daily.ts";
 import { channelReportEndpoints } from "./message-origins/endpoints.ts";
+import { queueEndpoints } from "./queue/endpoints.ts";
 import { sendingReportEndpoints } from "./sending/endpoints.ts";
 
 type ReportingHooks = Pick<Parameters<typeof deliverabilityEndpoints>[0], "findListings" | "hasSendingIp">;
@@ -21,6 +23,7 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
     ...dashboardEndpoints({ db, clock }),
     ...sendingReportEndpoints({ db, clock }),
     ...channelReportEndpoints({ db }),
+    ...queueEndpoints({ db, clock, lanes: mergeLanes(config.LANES_FILE) }),
     ...deliverabilityEndpoints({ db, clock, ...hooks, hasGooglePostmaster }),
   ];
 }

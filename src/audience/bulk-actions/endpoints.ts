@@ -30,6 +30,7 @@ export function bulkActionEndpoints({ db, clock }: Dependencies): Endpoint[] {
       description:
         "Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.",
       needs,
+      outward: "sends",
       body: BulkAction,
       answer: JobStarted,
       status: 202,

@@ -152,6 +152,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       description:
         "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
       needs,
+      outward: "sends",
       query: {
         dry_run: maybeField(
           "Only report what the import would do: the job changes nothing, and its result is the report.",

@@ -81,6 +81,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Mailing lists, newest first",
       description: "All mailing lists with their numbers of members. A workspace has at most 1,000.",
       needs: need(mailingLists, "read"),
+      isEveryday: true,
       answer: Type.Array(MailingList),
       message: "Mailing lists",
       handle: ({ caller }) => listMailingLists(db, caller.workspaceId),

@@ -65,6 +65,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "The segments of all mailing lists, for pages that choose one. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segmentsResource, "read"),
+      isEveryday: true,
       query: {
         ...pageFields(),
         search: textField(200, "A part of the name."),

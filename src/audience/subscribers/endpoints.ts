@@ -80,6 +80,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Creates the person, or adds a known person to the list: address, name and custom fields belong to the person, the status to the list. Active autoresponders of the list start, and `subscriber.created` or `subscriber.updated` is sent. A member of the list is refused (409).",
       needs: need(subscribers, "write"),
+      outward: "sends",
       body: NewMemberInput,
       answer: MemberWithWarnings,
       status: 201,
@@ -115,6 +116,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Names and custom fields change on every list that the person is on; the status only on this one. The address cannot change. Sends `subscriber.updated`.",
       needs: need(subscribers, "write"),
+      outward: "sends",
       body: MemberChanges,
       answer: MemberWithWarnings,
       message: "Subscriber updated",
@@ -130,6 +132,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Use it when a person asks to get no more mail or to get it again. Sends `subscriber.unsubscribed` or `subscriber.updated`. Messages that wait for a person who is no longer active end as `suppressed`.",
       needs: need(subscribers, "write"),
+      outward: "sends",
       body: StatusInput,
       answer: MemberWithWarnings,
       message: (data) => `${data.email} is ${data.status}`,
@@ -160,6 +163,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.",
       needs: need(subscribers, "read"),
+      isEveryday: true,
       query: {
         ...cursorFields(),
         status: choiceField(subscriberStatuses, "Only those in this state; with list_id, on that list."),
@@ -212,6 +216,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Profile, lists, lifetime figures, the newest activities and bounces, and the suppression lists that hold the address.",
       needs: need(subscribers, "read"),
+      isEveryday: true,
       answer: SubscriberDetail,
       message: "Subscriber",
       handle: ({ caller, params }) => describeSubscriber(db, caller.workspaceId, params.id, deps.historyOf),

@@ -248,6 +248,7 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "For up to 100 addresses it answers every entry that blocks them with its cause, and their state on each mailing list. It changes nothing.",
       needs: need(suppressionLists, "read"),
+      isEveryday: true,
       unaudited: "only reads",
       body: SuppressionSearch,
       answer: SuppressionFindings,

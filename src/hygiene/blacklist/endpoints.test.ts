@@ -17,7 +17,11 @@ const folder = await mkdtemp(join(tmpdir(), "posthaste-zones-"));
 afterAll(() => rm(folder, { recursive: true }));
 const file = join(folder, "zones.json");
 const everything = { types: ["ip4", "ip6", "domain"], description: "A list", self_test: null };
-const zones = ["black.test", "white.test"].map((name) => ({ ...everything, name }));
+const white = { dns_name: "white.test", weight: "high", delisting: "https://white.test/?q={target}" };
+const zones = [
+  { ...everything, name: "black.test" },
+  { ...everything, ...white, name: "white.test" },
+];
 await writeFile(file, JSON.stringify({ replace: true, zones }));
 
 const records: DnsZone = {
@@ -44,6 +48,18 @@ beforeEach(async () => {
   const made = await service.newWorkspace();
   workspaceId = made.workspaceId;
   call = apiCaller(() => service.url, made.key);
+});
+
+test("the zones are listed with their weight and the page for removal, and without the name that is asked", async () => {
+  const { status, body } = await call("GET", "/blacklist/zones");
+  expect(status).toBe(200);
+  const both = { target_types: everything.types, description: "A list", is_used: true };
+  expect(body.data).toEqual([
+    { ...both, zone: "white.test", weight: "high", delisting_info: white.delisting },
+    { ...both, zone: "black.test", weight: "low", delisting_info: null },
+  ]);
+  const key = await service.newKey(["reports:read"]);
+  expect((await service.call("GET", "/blacklist/zones", undefined, { key })).status).toBe(403);
 });
 
 const check = (target: unknown) => call("POST", "/blacklist/check", { target });

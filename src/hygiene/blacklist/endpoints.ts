@@ -1,7 +1,7 @@
 /** Blacklist checks: one now, monitors that repeat it, and the history of both. */
 
 import { Temporal } from "temporal-polyfill";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
@@ -30,12 +30,14 @@ import {
   BlacklistCheck,
   BlacklistHistoryRow,
   BlacklistMonitor,
+  BlacklistZone,
   CheckInput,
   DAILY,
   MonitorInput,
   MonitorUpdate,
 } from "./shapes.ts";
 import { readTarget } from "./target.ts";
+import { type Zone, zoneWeights } from "./zones.ts";
 
 /** Checks at a time in this process; each queries at most 20 zones at a time. */
 const MOST_CHECKS_AT_ONCE = 100;
@@ -46,7 +48,8 @@ const offset: QueryField<number> = {
   read: (text) => (/^\d+$/.test(text ?? "") ? Math.min(Number(text), DEEPEST_OFFSET) : 0),
 };
 
-export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
+/** @param zones the catalogue that checks use */
+export function blacklistEndpoints(deps: CheckDeps, zones: readonly Zone[]): Endpoint[] {
   const { db, clock, checker } = deps;
   let running = 0;
   return [
@@ -83,6 +86,20 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         } finally {
           running--;
         }
+      },
+    }),
+    endpoint({
+      id: "listBlacklistZones",
+      method: "GET",
+      path: "/blacklist/zones",
+      summary: "The blacklists of this installation, what a listing costs, and how to get off each",
+      description:
+        "The catalogue that checks and monitors use, with the operator's changes; those with the greatest weight first. Use it to tell which of the zones in a result matters, and where to ask for removal.",
+      needs: need(blacklist, "read"),
+      answer: Type.Array(BlacklistZone),
+      message: "Blacklists",
+      async handle() {
+        return zones.map(shownZone).toSorted((one, other) => rankOf(one) - rankOf(other));
       },
     }),
     endpoint({
@@ -226,3 +243,17 @@ function momentsOf(
   const begin = (day: Temporal.PlainDate | undefined) => day && startOfDay(day, timezone);
   return { since: begin(from), before: begin(to?.add({ days: 1 })) };
 }
+
+/** Without the name that is asked, which may contain a key. */
+function shownZone({ name, types, description, weight = "low", delisting = null, enabled = true }: Zone) {
+  return {
+    zone: name,
+    target_types: types,
+    description,
+    weight,
+    delisting_info: delisting,
+    is_used: enabled,
+  } satisfies Static<typeof BlacklistZone>;
+}
+
+const rankOf = ({ weight }: Pick<Static<typeof BlacklistZone>, "weight">) => zoneWeights.indexOf(weight);

@@ -5,6 +5,7 @@ import { checkStatuses, checkTypes } from "./check-store.ts";
 import { zoneStatuses } from "./checker.ts";
 import { monitorStatuses } from "./monitor-store.ts";
 import { targetTypes } from "./target.ts";
+import { zoneWeights } from "./zones.ts";
 
 const TargetName = Type.String({
   description: "IP address in canonical form, or domain in lower-case A-labels.",
@@ -49,6 +50,28 @@ export const BlacklistCheck = Type.Object(
     ),
   },
   { $id: "BlacklistCheck" },
+);
+
+export const BlacklistZone = Type.Object(
+  {
+    zone: Type.String({ description: "Name of the blacklist, as results have it." }),
+    target_types: Type.Array(Type.Enum(["ip4", "ip6", "domain"]), {
+      description: "What it lists: IPv4 addresses, IPv6 addresses, domains.",
+    }),
+    description: Type.String({ description: "Whose list it is, and what it lists." }),
+    weight: Type.Enum([...zoneWeights], {
+      description:
+        "What a listing does to mail. `high`: large mailbox providers or many companies refuse it; `medium`: many filters count it; `low`: few servers look at it.",
+    }),
+    delisting_info: nullable(
+      Type.String({
+        description:
+          "Where to ask for removal; `{target}` stands for the address or domain. Null if the zone has no such page.",
+      }),
+    ),
+    is_used: Type.Boolean({ description: "Whether checks ask it; the operator switches zones on and off." }),
+  },
+  { $id: "BlacklistZone" },
 );
 
 export const BlacklistMonitor = Type.Object(

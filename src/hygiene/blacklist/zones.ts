@@ -12,6 +12,12 @@ const meaningsOf = (pattern: string) =>
 const Meanings = meaningsOf("^\\d{1,3}(\\.\\d{1,3}){3}$");
 const line = Type.String({ minLength: 1, maxLength: 500 });
 
+/**
+ * What a listing does to mail: high: large mailbox providers or many companies refuse it; medium: many filters count it;
+ * low: few servers look at it.
+ */
+export const zoneWeights = ["high", "medium", "low"] as const;
+
 const Zone = Type.Object(
   {
     name: Type.String({ pattern: DNS_NAME }),
@@ -19,6 +25,8 @@ const Zone = Type.Object(
     dns_name: Type.Optional(Type.String({ pattern: DNS_NAME })),
     types: Type.Array(Type.Enum(["ip4", "ip6", "domain"]), { minItems: 1 }),
     description: line,
+    /** How much a listing costs. Default: low. */
+    weight: Type.Optional(Type.Enum([...zoneWeights])),
     /** Where to ask for removal; `{target}` stands for the listed target. */
     delisting: Type.Optional(line),
     codes: Type.Optional(Meanings),

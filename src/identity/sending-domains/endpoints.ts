@@ -95,6 +95,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       description:
         "The domains that the workspace sends from, with the flags of the last check. They are checked again every day.",
       needs: need(sendingDomains, "read"),
+      isEveryday: true,
       answer: Type.Array(SendingDomain),
       message: "Sending domains",
       handle: ({ caller }) => listSendingDomains(db, caller.workspaceId),
@@ -141,6 +142,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       description:
         "Looks everything up now and changes no flag. Use it for a page that shows which records are missing.",
       needs: need(sendingDomains, "read"),
+      isEveryday: true,
       answer: DnsStatus,
       message: "DNS status",
       handle: ({ caller, params }) =>

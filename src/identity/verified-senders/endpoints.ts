@@ -102,6 +102,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       summary: "List the verified senders, newest first",
       description: "Single addresses that the workspace may send from without owning their domain.",
       needs: need(verifiedSenders, "read"),
+      isEveryday: true,
       answer: Type.Array(VerifiedSender),
       message: "Verified senders",
       handle: ({ caller }) => listVerifiedSenders(db, caller.workspaceId),
@@ -114,6 +115,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       description:
         "Mails a link to the address. The reader of that mailbox confirms by the link, and the workspace may then send from exactly this address. Use a sending domain instead if you can publish DNS records.",
       needs: need(verifiedSenders, "write"),
+      outward: "sends",
       body: SenderInput,
       answer: NewVerifiedSender,
       status: 201,
@@ -129,6 +131,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       description:
         "Use it when the first mail was lost or its link is too old. Before a minute has passed it answers 429.",
       needs: need(verifiedSenders, "write"),
+      outward: "sends",
       answer: VerifiedSender,
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
       message: (data) => `A new confirmation link was sent to ${data.email}`,

@@ -53,6 +53,7 @@ export function noticeEndpoints(deps: Dependencies): Endpoint[] {
       description:
         "Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.",
       needs: "authenticated",
+      isEveryday: true,
       query: { dismissed: flagField(false, "Whether dismissed notices are listed as well.", true) },
       answer: Notices,
       message: ({ notices: { length } }) => (length === 0 ? "Nothing needs attention" : "Notices"),

@@ -87,6 +87,7 @@ export function searchEndpoints({ search }: Dependencies): Endpoint[] {
       description:
         "At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.",
       needs: "authenticated",
+      isEveryday: true,
       query: { q: wantedField },
       answer: SearchResults,
       message: ({ results }) => (results.length === 0 ? "Nothing was found" : "Search results"),

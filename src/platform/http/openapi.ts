@@ -237,7 +237,7 @@ function parametersOf(endpoint: Endpoint, components: Components, example?: Reco
 }
 
 /** What an id in a path belongs to, in words: the segment before it, in the singular. */
-function nounOf(path: string, name: string): string {
+export function nounOf(path: string, name: string): string {
   const segments = path.split("/");
   const before = segments[segments.indexOf(`{${name}}`) - 1] ?? "";
   const named = name === "id" ? before : name.replace(/_id$/, "");

@@ -86,6 +86,12 @@ export const httpLimits = {
     most: 3,
     beyond: "429",
   },
+  assistantCalls: {
+    what: "requests of AI assistants (MCP) under way",
+    scope: "API key or person",
+    most: 16,
+    beyond: "429",
+  },
   uploads: {
     what: "uploads on disk",
     scope: "installation",

@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { parse } from "csv-parse/sync";
+import sql, { raw } from "sql-template-tag";
+import { describe, expect, test } from "vitest";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
@@ -43,7 +45,7 @@ async function newScene() {
   const get = async (path: string) => {
     const { status, body } = await call("GET", path);
     expect(status, body.error).toBe(200);
-    return body.data;
+    return typeof body === "string" ? body : body.data;
   };
   return { workspaceId, get, send };
 }
@@ -65,6 +67,8 @@ const tell = (news: Partial<Outcome> & Pick<Outcome, "workspaceId" | "messageId"
   };
   return db.transaction((tx) => recordOutcomes(tx, [outcome], createReactions(clock)));
 };
+
+const csv = (text: string): Record<string, string>[] => parse(text, { columns: true });
 
 const dashboard = "/bounces-complaints/dashboard";
 const hard = { classification: { type: "hard", category: "NoEmail" } } as const;
@@ -98,7 +102,10 @@ test("a workspace without mail has noughts and empty lists", async () => {
   });
   for (const list of ["bounces", "complaints"]) {
     const answer = await get(`/${list}`);
-    expect(answer).toEqual({ [list]: [], pagination: { page: 1, limit: 50, total: 0, total_pages: 0 } });
+    expect(answer).toEqual({
+      [list]: [],
+      pagination: { page: 1, limit: 50, total: 0, total_pages: 0, next_cursor: null },
+    });
   }
 });
 
@@ -203,7 +210,7 @@ test("bounces are listed newest first, with what is known of each", async () => 
   expect((await get("/bounces")).pagination.total).toBe(1);
   await tell({ workspaceId, messageId: late, status: "bounced", time: ago(minutes(1)), code: null });
   const { bounces, pagination } = await get("/bounces");
-  expect(pagination).toEqual({ page: 1, limit: 50, total: 2, total_pages: 1 });
+  expect(pagination).toEqual({ page: 1, limit: 50, total: 2, total_pages: 1, next_cursor: null });
   expect(bounces).toMatchObject([
     { message_id: late, email: "eve@a.test", bounce_type: "soft", category: "Undetermined", smtp_code: null },
     {
@@ -245,13 +252,104 @@ test.each(["bounced", "complained"] as const)(
     const ids: string[] = [];
     for (const age of [1, 2, 3]) ids.push(await send(status, ago(days(age)), ago(days(age))));
     const second = await get(`${path}?page=2&limit=2`);
-    expect(second.pagination).toEqual({ page: 2, limit: 2, total: 3, total_pages: 2 });
+    expect(second.pagination).toEqual({ page: 2, limit: 2, total: 3, total_pages: 2, next_cursor: null });
     expect(second[list].map((row: { message_id: string }) => row.message_id)).toEqual([ids[2]]);
     expect((await get(`${path}?page=1000000000&limit=200`))[list]).toEqual([]);
     expect((await get(`${path}?page=x&limit=201`)).pagination).toMatchObject({ page: 1, limit: 200 });
     expect((await get(`${path}?page=0&limit=-3`)).pagination).toMatchObject({ page: 1, limit: 50 });
   },
 );
+
+describe("filters", () => {
+  test("of bounces select by type, cause, code, domain, campaign and time, alone and together", async () => {
+    const { get, send } = await newScene();
+    const campaign_id = newId();
+    const message = { source: "campaign", originId: campaign_id, originName: "Spring" } as const;
+    await send("bounced", ago(days(9)), ago(days(9)), { to: "bob@b.test", message, ...hard });
+    await send("bounced", ago(days(5)), ago(days(5)), { to: "eve@b.test", code: 554, ...block });
+    await send("bounced", ago(days(1)), ago(days(1)), { to: "ann@a.test", code: null });
+    const found = async (filter: string) => {
+      const { bounces, pagination } = await get(`/bounces?${filter}`);
+      expect(pagination).toMatchObject({ total: bounces.length, total_is_exact: true });
+      return bounces.map(({ email }: { email: string }) => email.split("@")[0]).join();
+    };
+    expect(await found("bounce_type=hard")).toBe("bob");
+    expect(await found("category=Reputation")).toBe("eve");
+    expect(await found("smtp_code=554")).toBe("eve");
+    expect(await found("domain=B.test")).toBe("eve,bob");
+    expect(await found(`campaign_id=${campaign_id}`)).toBe("bob");
+    expect(await found(`from=${ago(days(5)).toISOString()}`)).toBe("ann,eve");
+    expect(await found(`to=${ago(days(5)).toISOString()}`)).toBe("bob");
+    expect(await found("domain=b.test&bounce_type=hard&smtp_code=550")).toBe("bob");
+    expect(await found("domain=b.test&category=MailboxFull")).toBe("");
+  });
+
+  test("of complaints select by domain, type, campaign and time", async () => {
+    const { get, send } = await newScene();
+    const complaint = { feedbackType: "fraud", provider: null };
+    await send("complained", ago(days(3)), ago(days(3)), { to: "bob@b.test", complaint });
+    await send("complained", ago(days(3)), ago(days(1)), { to: "ann@a.test" });
+    const found = async (filter: string) => (await get(`/complaints?${filter}`)).complaints.length;
+    expect(await found("feedback_type=fraud")).toBe(1);
+    expect(await found("domain=a.test")).toBe(1);
+    expect(await found(`from=${ago(days(2)).toISOString()}`)).toBe(1);
+    expect(await found(`campaign_id=${newId()}`)).toBe(0);
+  });
+
+  test.each([
+    ["/bounces?category=Cats", "category"],
+    ["/bounces?smtp_code=42", "smtp_code"],
+    ["/bounces?campaign_id=1", "campaign_id"],
+    ["/complaints?from=soon", "from"],
+    ["/bounces/export?bounce_type=warm", "bounce_type"],
+  ])("that are wrong are refused: %s", async (path, field) => {
+    const { status, body } = await service.call("GET", path);
+    expect(status).toBe(400);
+    expect(body.details).toMatchObject([{ field }]);
+  });
+});
+
+describe.each([
+  ["bounces", "bounced"],
+  ["complaints", "complained"],
+] as const)("%s", (list, status) => {
+  test("are paged with a cursor: rows of one moment come once each, and new ones move nothing", async () => {
+    const { get, send } = await newScene();
+    const at = ago(days(2));
+    const ids = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => send(status, at, at, { to: `${newId()}@c.test` })),
+    );
+    const seen: string[] = [];
+    for (let after = ""; ; ) {
+      const page = await get(`/${list}?limit=2&domain=c.test${after}`);
+      seen.push(...page[list].map((row: { message_id: string }) => row.message_id));
+      await send(status, ago(minutes(1)), ago(minutes(1)), { to: `${newId()}@c.test` });
+      if (page.pagination.next_cursor === null) break;
+      after = `&after=${page.pagination.next_cursor}`;
+    }
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    const { pagination } = await get(`/${list}?limit=1`);
+    const other = await service.call("GET", `/${list}?domain=c.test&after=${pagination.next_cursor}`);
+    expect(other.body).toMatchObject({ code: "VALIDATION_ERROR", details: [{ field: "after" }] });
+  });
+
+  test("are downloaded as CSV with the same filters, more than the file reads at once", async () => {
+    const { workspaceId, get, send } = await newScene();
+    const campaign_id = newId();
+    const message = { source: "campaign", originId: campaign_id, originName: "=1+1" } as const;
+    const id = await send(status, ago(days(1)), ago(days(1)), { to: "ann@a.test", message });
+    await db.run(sql`
+      insert into ${raw(list)} select (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid(),
+        'localpart', 'copy', 'campaign_id', null, 'created_at', b.created_at + make_interval(secs => n)))).*
+      from ${raw(list)} b, generate_series(1, 1100) n where b.workspace_id = ${workspaceId}`);
+    const whole = csv(await get(`/${list}/export`));
+    expect(whole).toHaveLength(1101);
+    expect(new Set(whole.map((row) => row.id)).size).toBe(1101);
+    const [row, ...others] = csv(await get(`/${list}/export?campaign_id=${campaign_id}`));
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ email: "ann@a.test", message_id: id, campaign_id, origin_name: "'=1+1" });
+  });
+});
 
 test("nothing is seen of another workspace, nor without the permission", async () => {
   const theirs = await newScene();

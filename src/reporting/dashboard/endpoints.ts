@@ -72,6 +72,7 @@ export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }
       summary: "Figures of this month, and the setup checklist",
       description: "The figures for a first page, in one call.",
       needs: need(reports, "read"),
+      isEveryday: true,
       answer: Dashboard,
       message: "Dashboard",
       async handle({ caller: { workspaceId, timezone } }) {

@@ -29,6 +29,7 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       description:
         "How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.",
       needs,
+      isEveryday: true,
       query: { window_days: windowField(MOST_DAYS) },
       answer: Deliverability,
       message: "Deliverability",

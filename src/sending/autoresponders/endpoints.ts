@@ -86,6 +86,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       description:
         "Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.",
       needs: need(autoresponders, "write"),
+      outward: "sends",
       body: NewAutoresponder,
       answer: Autoresponder,
       message: "Autoresponder updated",
@@ -128,6 +129,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       description:
         "Queued mail waits, and is sent after the next activation. No person starts the series while it is inactive.",
       needs: need(autoresponders, "send"),
+      outward: "nothing",
       answer: Autoresponder,
       message: "Autoresponder deactivated",
       errors: ["CONFLICT"],

@@ -91,6 +91,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "A page of campaigns with their results, without their content. `search` finds parts of name and subject.",
       needs: need(campaigns, "read"),
+      isEveryday: true,
       query: {
         status: choiceField(campaignStatuses, "Only campaigns in this status."),
         search: textField(200, "A part of name or subject."),
@@ -129,6 +130,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.",
       needs: need(campaigns, "write"),
+      isEveryday: true,
       body: NewCampaign,
       answer: Campaign,
       status: 201,
@@ -147,6 +149,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "Content, settings and results. Use `GET /campaigns/{id}/activity` and the calls beside it for charts.",
       needs: need(campaigns, "read"),
+      isEveryday: true,
       query: { without: withoutField },
       auditQuery: { without: "content" },
       answer: Campaign,
@@ -164,6 +167,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if another request has changed it. Without it the last writer wins. Only drafts can be changed.",
       needs: need(campaigns, "write"),
+      isEveryday: true,
       query: { without: withoutField },
       body: CampaignChange,
       answer: Campaign,
@@ -216,6 +220,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.",
       needs: need(campaigns, "send"),
+      isEveryday: true,
       body: SendOrder,
       bodyMayBeAbsent: true,
       answer: Campaign,
@@ -233,6 +238,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.",
       needs: need(campaigns, "write"),
+      isEveryday: true,
+      outward: "nothing",
       body: ApprovalRequest,
       bodyMayBeAbsent: true,
       answer: Campaign,
@@ -248,6 +255,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       summary: "Pause a sending campaign; messages being sent are finished, no others are sent",
       description: "Sends `campaign.paused`. `POST /campaigns/{id}/resume` continues.",
       needs: need(campaigns, "send"),
+      outward: "nothing",
       answer: Campaign,
       message: "Campaign paused",
       errors: ["CONFLICT"],
@@ -274,6 +282,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "Works while it is scheduled, sending or paused, and cannot be undone. Messages that were sent stay sent.",
       needs: need(campaigns, "send"),
+      outward: "nothing",
       answer: Campaign,
       message: "Campaign cancelled",
       errors: ["CONFLICT"],
@@ -287,6 +296,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "Its time is kept in `scheduled_at`; change the draft, or send it again. Refused (409) once sending has begun.",
       needs: need(campaigns, "send"),
+      outward: "nothing",
       answer: Campaign,
       message: "Campaign is a draft again",
       errors: ["CONFLICT"],
@@ -313,6 +323,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       description:
         "The mail is rendered as for a recipient and marked as a test; it counts in the plan's allowance and in no result of the campaign. The campaign does not change.",
       needs: need(campaigns, "send"),
+      isEveryday: true,
       body: TestOrder,
       answer: TestSent,
       message: "Test sent",

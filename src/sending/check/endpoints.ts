@@ -21,6 +21,7 @@ export function campaignCheckEndpoints(deps: CampaignCheckDeps): Endpoint[] {
       description:
         "Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.",
       needs: need(campaigns, "read"),
+      isEveryday: true,
       unaudited: "only reads",
       answer: CampaignCheck,
       message: "Campaign checked",

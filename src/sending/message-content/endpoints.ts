@@ -101,6 +101,7 @@ export function messageContentEndpoints(deps: MessageContentDeps): Endpoint[] {
       description:
         "`is_rebuilt` says whether the octets were stored or composed again by the code that sends. 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.",
       needs: need(messageContent, "read"),
+      isEveryday: true,
       answer: MessageContent,
       errors: ["FORBIDDEN", "CONFLICT", "GONE"],
       message: "Message content",

@@ -30,6 +30,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       description:
         "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.",
       needs: need(campaigns, "read"),
+      isEveryday: true,
       unaudited: "only reads",
       body: RenderOrder,
       answer: RenderedMail,

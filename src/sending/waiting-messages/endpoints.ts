@@ -79,6 +79,7 @@ export function waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }: D
       description:
         "The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.",
       needs,
+      outward: "nothing",
       answer: CancelledMessage,
       errors: ["CONFLICT"],
       message: "The message is cancelled",

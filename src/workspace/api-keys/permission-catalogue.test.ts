@@ -48,6 +48,14 @@ test("a resource lists the paths that need it and the actions that exist, nothin
         { action: "write", label: "Write", value: "cats:write" },
       ],
     },
+    {
+      resource: "mcp",
+      label: "AI assistants (MCP)",
+      group: "Account",
+      wildcard: "mcp:*",
+      covers: ["/owls/send"],
+      actions: [{ action: "send", label: "Send, spend and confirm", value: "mcp:send" }],
+    },
   ]);
 });
 
@@ -61,7 +69,7 @@ test("the wildcards and presets of the contract are always there", () => {
 
 test("permissions of the catalogue are taken in their order, repeated ones once", () => {
   expect([...permissionValues(catalogue)].sort()).toEqual(
-    ["*:*", "*:read", "cats:*", "cats:read", "cats:write", "owls:*", "owls:send"].sort(),
+    ["*:*", "*:read", "cats:*", "cats:read", "cats:write", "mcp:*", "mcp:send", "owls:*", "owls:send"].sort(),
   );
   expect(readPermissions(["cats:write", "*:read", "cats:write"], catalogue)).toEqual([
     "cats:write",

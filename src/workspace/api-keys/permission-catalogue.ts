@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
+import { ASSISTANTS_MAY_SEND, assistantsNeed, isGuarded } from "#platform/http/assistant-permission.ts";
 import type { Action, Endpoint } from "#platform/http/endpoint.ts";
 
 const Grant = Type.Object(
@@ -65,9 +66,11 @@ const presets = [
 
 /** Resources in the order in which the endpoints first name them, actions in the order read, write, send. */
 export function catalogueOf(endpoints: readonly Endpoint[]): PermissionCatalogue {
-  const governed = endpoints.flatMap(({ needs, path }) =>
-    typeof needs === "string" ? [] : [{ ...needs, path }],
-  );
+  const own = endpoints.flatMap(({ needs, path }) => (typeof needs === "string" ? [] : [{ ...needs, path }]));
+  const ofAssistants = endpoints
+    .filter((endpoint) => typeof endpoint.needs !== "string" && isGuarded(endpoint))
+    .map(({ path }) => ({ ...assistantsNeed, path }));
+  const governed = [...own, ...ofAssistants];
   const resources = new Map(governed.map(({ resource }) => [resource.name, resource]));
   return {
     resources: [...resources.values()].map(({ name, label, group }) => {
@@ -80,7 +83,14 @@ export function catalogueOf(endpoints: readonly Endpoint[]): PermissionCatalogue
         covers: [...new Set(uses.map(({ path }) => path))].sort(),
         actions: actions
           .filter(({ action }) => uses.some((use) => use.action === action))
-          .map((action) => ({ ...action, value: `${name}:${action.action}` })),
+          .map(({ action, label }) => {
+            const value = `${name}:${action}`;
+            return {
+              action,
+              label: value === ASSISTANTS_MAY_SEND ? "Send, spend and confirm" : label,
+              value,
+            };
+          }),
       };
     }),
     wildcards,

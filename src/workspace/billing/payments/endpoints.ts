@@ -49,6 +49,7 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       description:
         "Starts a payment into the prepaid balance and returns the address of the payment provider's page. Send the person there. The balance grows when the provider confirms the payment, usually within seconds; the transaction is `pending` until then. An installation without a payment provider answers 400, and its operator records payments.",
       needs: need(billing, "write"),
+      outward: "spends",
       confirmed: true,
       body: TopUpInput,
       answer: TopUp,

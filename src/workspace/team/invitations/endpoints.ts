@@ -154,6 +154,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       description:
         "The mail has a link that works once, for seven days. The answer is the same whether or not the address has an account. 409 if the person is a member already.",
       needs: need(team, "write"),
+      outward: "sends",
       confirmed: true,
       body: NewInvitation,
       answer: InvitationShape,
@@ -198,6 +199,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       description:
         "The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.",
       needs: need(team, "write"),
+      outward: "sends",
       confirmed: true,
       answer: InvitationShape,
       message: `Invitation sent again; its link works for ${INVITATION_DAYS} days`,

@@ -1,0 +1,108 @@
+/** The HTTP request of a tool call, and the result that the assistant gets for its response. */
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { invalid } from "#platform/errors.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Failure, Success } from "#platform/http/response/envelope.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
+import { IDEMPOTENCY_KEY, IF_MATCH, idsIn } from "./input-schemas.ts";
+import { shortened } from "./shorten-answer.ts";
+
+export interface ApiRequest {
+  readonly method: Endpoint["method"];
+  /** Below /api/v1, with the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly etag: string | undefined;
+  readonly body: string;
+}
+
+/** Calls the API with the key of the assistant. */
+export type SendToApi = (request: ApiRequest) => Promise<ApiResponse>;
+
+/** Larger answers are not even parsed. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Sorts the input of a tool into path, query, body and headers. Names that the operation does not know go where the API
+ * reports them.
+ * @throws ApiError VALIDATION_ERROR without an id of the path
+ */
+export function requestOf(endpoint: Endpoint, input: Readonly<Record<string, unknown>>): ApiRequest {
+  const { method, query = {}, body } = endpoint;
+  const left = new Map(Object.entries(input));
+  const taken = (name: string): unknown => {
+    const value = left.get(name);
+    left.delete(name);
+    return value;
+  };
+  let { path }: { path: string } = endpoint;
+  for (const name of idsIn(path)) {
+    const id = taken(name);
+    if (typeof id !== "string" || id === "") throw invalid({ field: name, message: `${name} is required` });
+    path = path.replace(`{${name}}`, encodeURIComponent(id));
+  }
+  const headers: Record<string, string> = {};
+  if (endpoint.idempotent) addHeader(headers, "idempotency-key", taken(IDEMPOTENCY_KEY));
+  if (endpoint.conditional) addHeader(headers, "if-match", taken(IF_MATCH));
+  const inQuery = new URLSearchParams();
+  for (const [name, value] of Array.from(left)) {
+    if (body !== undefined && !Object.hasOwn(query, name)) continue;
+    left.delete(name);
+    const text = queryText(value);
+    if (text !== undefined) inQuery.append(name, text);
+  }
+  return {
+    method,
+    path: inQuery.size > 0 ? `${path}?${inQuery}` : path,
+    headers: { ...headers, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(Object.fromEntries(left)) }),
+  };
+}
+
+function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
+  if (value !== undefined && value !== null) headers[name] = String(value);
+}
+
+function queryText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) return value.map(queryText).join(",");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** The result of a call: `data` and what is beside it, or the error of the API. */
+export function toolResultOf(endpoint: Endpoint, { status, etag, body }: ApiResponse): CallToolResult {
+  if (body.length > MOST_BYTES) {
+    return refusal({
+      code: "PAYLOAD_TOO_LARGE",
+      error: `The answer has ${bytesText(body.length)}, which is too much for an assistant. Ask for fewer rows, or call ${endpoint.method} ${endpoint.path} of the API without an assistant.`,
+    });
+  }
+  const envelope = JSON.parse(body) as Success | Failure;
+  if (!envelope.success) {
+    const { success: _, ...failed } = envelope;
+    return refusal(failed);
+  }
+  const { success: _, ...answer } = envelope;
+  const isUseful = status < 300 && etag !== undefined;
+  return structured(shortened({ ...answer, ...(isUseful && { etag }) }, Object.keys(endpoint.query ?? {})));
+}
+
+/** A result that the assistant sees as an error: one sentence, and the details of the API. */
+export function refusal({ error, code, ...more }: Omit<Failure, "success">): CallToolResult {
+  const fields = (more.details ?? []).map(({ field }) => field).join(", ");
+  return {
+    isError: true,
+    content: [{ type: "text", text: `${code}: ${error}${fields === "" ? "" : ` (${fields})`}` }],
+    structuredContent: { code, error, ...more },
+  };
+}
+
+/** The value as structured content, and as text for assistants that read only text. */
+export function structured(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
+}
