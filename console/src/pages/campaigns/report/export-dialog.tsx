@@ -5,9 +5,9 @@ import { Link } from "@tanstack/react-router";
 import { useAct } from "../../../api/act.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
-import { saveFile } from "../../../parts/csv-file.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { Failure } from "../../../parts/failure.tsx";
+import { saveFile } from "../../../parts/save-file.ts";
 import { exportFilter, type FilterWords, filterText } from "./recipient-filter.ts";
 
 interface Props {
