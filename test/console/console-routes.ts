@@ -75,9 +75,9 @@ export const overlays: Readonly<Record<string, string | RegExp>> = {
 export const MOST_PAGE_KB = 60;
 export const heavyPages: Readonly<Record<string, number>> = {
   // The code editor.
-  "campaigns/$campaign": 215,
-  "campaigns/$campaign?step=to": 215,
-  "campaigns/$campaign?step=send": 215,
+  "campaigns/$campaign": 200,
+  "campaigns/$campaign?step=to": 200,
+  "campaigns/$campaign?step=send": 200,
 };
 
 /** The address of a page below /console, with the ids of the seed. */

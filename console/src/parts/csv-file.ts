@@ -1,16 +1,10 @@
 /** Saves rows as a CSV file, from the figures that a page shows. */
+import { saveFile } from "./save-file.ts";
+
 type Cell = string | number;
 
 export function saveCsv(name: string, rows: readonly (readonly Cell[])[]): void {
   saveFile(`${name}.csv`, new Blob([rows.map(lineOf).join("")], { type: "text/csv" }));
-}
-
-function saveFile(name: string, content: Blob): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 function lineOf(cells: readonly Cell[]): string {

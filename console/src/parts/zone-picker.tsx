@@ -18,28 +18,21 @@ interface Props {
 }
 
 export function ZonePicker({ label, hint, name, value, onChange }: Props) {
-  const [text, setText] = useState(textOf(value));
-  const isTyping = text !== textOf(value);
-  const words = isTyping ? text.toLowerCase() : "";
+  const [text, setText] = useState("");
+  const words = text.toLowerCase();
   const found = zones.filter((zone) => textOf(zone).toLowerCase().includes(words)).slice(0, MOST_SHOWN);
   // Browsers list one name of a zone that has several.
   if (found.length === 0 && isZone(text)) found.push(text);
-  const shown = isTyping || found.includes(value) ? found : [value, ...found];
+  const shown = words !== "" || found.includes(value) ? found : [value, ...found];
   return (
     <Picker
       label={label}
       {...(hint !== undefined && { hint })}
       {...(name !== undefined && { name })}
       options={shown.map(optionOf)}
-      inputValue={text}
-      onInputChange={setText}
       value={value}
-      onChange={(zone) => {
-        if (zone === null) return;
-        setText(textOf(String(zone)));
-        onChange(String(zone));
-      }}
-      onBlur={() => setText(textOf(value))}
+      onChange={onChange}
+      onText={setText}
     />
   );
 }

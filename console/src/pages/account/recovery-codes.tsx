@@ -3,6 +3,7 @@ import { Download } from "lucide-react";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { saveFile } from "../../parts/save-file.ts";
 
 interface Props {
   readonly codes: readonly string[];
@@ -21,7 +22,11 @@ export function RecoveryCodes({ codes, onClose }: Props) {
         </p>
         <CodeBlock label="recovery codes" text={text} />
         <div className="flex justify-end gap-2">
-          <Button onPress={() => saveFile("posthaste-recovery-codes.txt", text)}>
+          <Button
+            onPress={() =>
+              saveFile("posthaste-recovery-codes.txt", new Blob([`${text}\n`], { type: "text/plain" }))
+            }
+          >
             <Download size={15} aria-hidden /> Download
           </Button>
           <Button kind="primary" onPress={onClose}>
@@ -31,13 +36,4 @@ export function RecoveryCodes({ codes, onClose }: Props) {
       </div>
     </Dialog>
   );
-}
-
-function saveFile(name: string, text: string) {
-  const url = URL.createObjectURL(new Blob([`${text}\n`], { type: "text/plain" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -2,17 +2,16 @@
 
 import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
-import { X } from "lucide-react";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
-import { Button, IconButton } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { useKeys } from "../../parts/keys.ts";
 import { catalogueQuery, inWords, missingOf } from "../../parts/permissions.ts";
+import { SidePanel } from "../../parts/side-panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
 import { KeyForm } from "./key-form.tsx";
@@ -29,14 +28,9 @@ export function KeyPanel({ apiKey, onClose, onIssued }: Props) {
   const { data: catalogue } = useQuery(catalogueQuery(place));
   const { id, name, key_prefix, permissions, last_used_at, expires_at, created_at } = apiKey;
   const isStronger = missingOf(place.workspace.permissions, permissions).length > 0;
-  useKeys({ Escape: onClose });
   return (
-    <aside aria-label={name} className="flex h-full min-w-0 flex-col border-l border-line bg-surface">
-      <div className="flex h-14 shrink-0 items-center gap-1 border-b border-line px-5">
-        <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
-        <IconButton label="Close" hint="Esc" icon={<X size={16} aria-hidden />} onPress={onClose} />
-      </div>
-      <div className="min-h-0 flex-1 overflow-auto px-5 py-4">
+    <SidePanel label="Key" title={name} onClose={onClose}>
+      <div className="px-5 py-4">
         <p className="mb-4 text-muted">{meaningOf(apiKey)}</p>
         <Facts>
           <Fact name="State">
@@ -68,7 +62,7 @@ export function KeyPanel({ apiKey, onClose, onIssued }: Props) {
           <KeyActs apiKey={apiKey} onClose={onClose} onIssued={onIssued} />
         )}
       </div>
-    </aside>
+    </SidePanel>
   );
 }
 

@@ -3,15 +3,16 @@ import schema from "schema:NewCampaign";
 import type { Body } from "@posthaste/client";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
+import { useDomains, useVerifiedSenders } from "../../api/domains.ts";
 import { useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
 import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { LongField } from "../../parts/long-field.tsx";
+import { Picker } from "../../parts/picker.tsx";
 import { Segmented } from "../../parts/segmented.tsx";
-import { SenderField, SenderReadiness, useSenders } from "./editor/from-step.tsx";
-import { SearchPicker } from "./editor/search-picker.tsx";
+import { SenderField, SenderReadiness } from "./editor/from-step.tsx";
 import { NumberField } from "./editor/sms-step.tsx";
 
 type Kind = NonNullable<Body<"createCampaign">["message_type"]>;
@@ -28,14 +29,15 @@ interface Props {
 export function NewCampaignDialog({ start, onClose, onMade }: Props) {
   const { api } = usePlace();
   const lists = useLists();
-  const { senders, domains } = useSenders();
+  const senders = useVerifiedSenders().data;
+  const domains = useDomains().data;
   const [kind, setKind] = useState<Kind>("email");
   const [listId, setListId] = useState<string>();
   const [from, setFrom] = useState<string>();
   const [phone, setPhone] = useState<string | null>(null);
   const list = lists?.find(({ id }) => id === listId);
-  const firstSender = senders.find(({ is_verified }) => is_verified)?.email;
-  const firstDomain = domains.find(({ is_verified, is_active }) => is_verified && is_active)?.domain;
+  const firstSender = senders?.find(({ is_verified }) => is_verified)?.email;
+  const firstDomain = domains?.find(({ is_verified, is_active }) => is_verified && is_active)?.domain;
   const offered = list?.from_email ?? firstSender ?? (firstDomain ? `hello@${firstDomain}` : "");
   const email = from ?? offered;
   const make = useAct({
@@ -96,7 +98,7 @@ export function NewCampaignDialog({ start, onClose, onMade }: Props) {
             />
             {kind === "email" && <SenderReadiness email={email} />}
           </div>
-          <SearchPicker
+          <Picker
             label="List"
             name="mailing_list_id"
             placeholder="Later"

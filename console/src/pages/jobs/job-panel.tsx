@@ -1,36 +1,27 @@
 /** One job beside the list: its progress live, its result, its files. */
 import { Link } from "@tanstack/react-router";
-import { X } from "lucide-react";
 import { isRunning, type Job, useJob } from "../../api/jobs.ts";
 import { usePlace } from "../../api/session.tsx";
-import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "../../parts/job-view.tsx";
 import { lookOfJob, nameOfJob, wordOfJob } from "../../parts/job-words.ts";
-import { useKeys } from "../../parts/keys.ts";
+import { SidePanel } from "../../parts/side-panel.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 import { ImportReport, readReport } from "../imports/import-report.tsx";
 
 export function JobPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, error, refetch } = useJob(id);
-  useKeys({ Escape: onClose });
   return (
-    <aside aria-label="Job" className="flex h-dvh min-w-0 flex-col border-l border-line bg-surface">
-      <div className="flex h-14 shrink-0 items-center gap-1 border-b border-line px-4">
-        <h2 className="min-w-0 flex-1 truncate font-semibold">{data ? nameOfJob(data) : "Job"}</h2>
-        <IconButton label="Close" hint="Esc" icon={<X size={16} aria-hidden />} onPress={onClose} />
-      </div>
-      <div className="min-h-0 flex-1 overflow-auto">
-        {error && !data ? (
-          <Failure error={error} onRetry={() => void refetch()} />
-        ) : data ? (
-          <JobDetails job={data} />
-        ) : null}
-      </div>
-    </aside>
+    <SidePanel label="Job" title={data ? nameOfJob(data) : "Job"} onClose={onClose}>
+      {error && !data ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : data ? (
+        <JobDetails job={data} />
+      ) : null}
+    </SidePanel>
   );
 }
 

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { counted } from "../../parts/numbers.ts";
 import { lookOfEvent } from "../../parts/state-mark.tsx";
-import { Time } from "../../parts/time.tsx";
+import { TimelineItem } from "../../parts/timeline-item.tsx";
 import { Attempt } from "./attempt.tsx";
 import type { TimelineEntry } from "./use-message.ts";
 
@@ -36,49 +36,23 @@ export function MessageTimeline({ entries }: { readonly entries: readonly Timeli
 }
 
 function Entry({ entry }: { readonly entry: TimelineEntry }) {
-  const { type, time, attempt, times } = entry;
-  const look = lookOfEvent(type);
-  return (
-    <li className="relative border-l border-line pb-4 pl-5 last:border-transparent">
-      <span className="absolute top-0.5 -left-[5px] bg-surface">
-        <span aria-hidden className={`block text-[10px] leading-4 ${look.tone}`}>
-          {look.shape}
-        </span>
-      </span>
-      <p className="flex flex-wrap items-baseline gap-x-2">
-        <span className="font-medium capitalize">{type.replaceAll("_", " ")}</span>
-        {attempt !== null && <span className="text-muted">attempt {attempt}</span>}
-        {times > 1 && <span className="text-muted">{counted(times, "time")}</span>}
-        <span className="ml-auto text-small text-muted">
-          <Time at={time} />
-        </span>
-      </p>
-      <Details entry={entry} />
-    </li>
-  );
-}
-
-function Details({ entry }: { readonly entry: TimelineEntry }) {
-  const { detail, mx_host, source_ip, tls, user_agent, machine_sign, conversation } = entry;
+  const { type, time, attempt, times, detail, conversation, tls } = entry;
   const [isOpen, setOpen] = useState(false);
-  const connection = [
-    mx_host,
-    source_ip && `from ${source_ip}`,
-    tls && (tls.version?.replace(/^TLSv/, "TLS ") ?? "clear text"),
-  ].filter(Boolean);
-  const opens = conversation !== null || tls !== null;
   return (
-    <>
-      {connection.length > 0 && <p className="text-small break-words text-muted">{connection.join(" · ")}</p>}
-      {(user_agent || machine_sign) && (
-        <p className="text-small break-words text-muted">
-          {[user_agent, machine_sign && `a program (${machine_sign})`].filter(Boolean).join(" · ")}
-        </p>
-      )}
-      {detail && (
-        <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>
-      )}
-      {opens && (
+    <TimelineItem
+      look={lookOfEvent(type)}
+      at={time}
+      title={
+        <>
+          <span className="mr-2 font-medium capitalize">{type.replaceAll("_", " ")}</span>
+          {attempt !== null && <span className="mr-2 text-muted">attempt {attempt}</span>}
+          {times > 1 && <span className="text-muted">{counted(times, "time")}</span>}
+        </>
+      }
+      facts={<Facts entry={entry} />}
+      quote={detail}
+    >
+      {(conversation !== null || tls !== null) && (
         <Button
           kind="quiet"
           aria-expanded={isOpen}
@@ -94,6 +68,26 @@ function Details({ entry }: { readonly entry: TimelineEntry }) {
         </Button>
       )}
       {isOpen && <Attempt entry={entry} />}
+    </TimelineItem>
+  );
+}
+
+/** The connection of an attempt, or the program that opened the mail. */
+function Facts({ entry }: { readonly entry: TimelineEntry }) {
+  const { mx_host, source_ip, tls, user_agent, machine_sign } = entry;
+  const connection = [
+    mx_host,
+    source_ip && `from ${source_ip}`,
+    tls && (tls.version?.replace(/^TLSv/, "TLS ") ?? "clear text"),
+  ].filter(Boolean);
+  return (
+    <>
+      {connection.length > 0 && <p className="text-small break-words text-muted">{connection.join(" · ")}</p>}
+      {(user_agent || machine_sign) && (
+        <p className="text-small break-words text-muted">
+          {[user_agent, machine_sign && `a program (${machine_sign})`].filter(Boolean).join(" · ")}
+        </p>
+      )}
     </>
   );
 }

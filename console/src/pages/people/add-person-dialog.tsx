@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { useFields } from "../../api/fields.ts";
 import { type MailingList, useLists } from "../../api/lists.ts";
@@ -12,7 +12,10 @@ import { ActForm, FormActs } from "../../parts/act-form.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
+import { useSettled } from "../../parts/use-settled.ts";
 import { FieldInputs, type FieldValues } from "./field-input.tsx";
+
+const SETTLE_MS = 250;
 
 export function AddPersonDialog({
   list,
@@ -90,7 +93,7 @@ export function AddPersonDialog({
 /** What is known of the address, on a line that is always there. */
 function AddressNote({ email, listId }: { readonly email: string; readonly listId: string | undefined }) {
   const place = usePlace();
-  const address = useSettled(email);
+  const address = useSettled(email, SETTLE_MS);
   const isWhole = /^[^@\s]+@[^@\s]+\.[^@\s.]{2,}$/.test(address);
   const { data } = useQuery(findingsQuery(place, isWhole ? [address] : []));
   const finding = address === email ? data?.[0] : undefined;
@@ -99,18 +102,6 @@ function AddressNote({ email, listId }: { readonly email: string; readonly listI
       {finding && noteOf(finding, listId, place.workspace.id)}
     </p>
   );
-}
-
-const SETTLE_MS = 250;
-
-/** The text as it was when the typing paused. */
-function useSettled(text: string): string {
-  const [settled, setSettled] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return settled;
 }
 
 function noteOf(finding: Finding, listId: string | undefined, workspaceId: string): ReactNode {

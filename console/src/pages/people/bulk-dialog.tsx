@@ -7,6 +7,7 @@ import { type MailingList, useLists } from "../../api/lists.ts";
 import { usePlace } from "../../api/session.tsx";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
+import { CountLines } from "../../parts/count-lines.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import type { StartedJob } from "../../parts/job-line.tsx";
@@ -158,14 +159,7 @@ function Outcome({
   return (
     <div className="rounded-control bg-sunken px-4 py-3">
       <p className="mb-1 font-medium break-words">{name}</p>
-      <ul>
-        {rows.map(([text, count]) => (
-          <li key={text} className={count === 0 ? "text-muted" : ""}>
-            <span className="inline-block w-20 pr-3 text-right font-medium">{countText(count)}</span>
-            {text}
-          </li>
-        ))}
-      </ul>
+      <CountLines rows={rows} />
       {isDanger && <p className="mt-2 text-bad">This cannot be undone.</p>}
     </div>
   );

@@ -1,44 +1,31 @@
 /** One person beside the list: the short facts. */
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { Maximize2, X } from "lucide-react";
+import { Link } from "@tanstack/react-router";
 import { type Person, personQuery } from "../../api/people.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { findingsQuery } from "../../api/suppression.ts";
-import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
-import { useKeys } from "../../parts/keys.ts";
 import { counted, rateText } from "../../parts/numbers.ts";
+import { SidePanel } from "../../parts/side-panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { FindingSentence } from "../suppression/finding.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
 
 export function PersonPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const place = usePlace();
-  const navigate = useNavigate();
   const { data, error, refetch } = useQuery(personQuery(place, id));
-  useKeys({ Escape: onClose });
   return (
-    <aside aria-label="Person" className="flex h-dvh min-w-0 flex-col border-l border-line bg-surface">
-      <div className="flex h-14 shrink-0 items-center gap-1 border-b border-line px-4">
-        <h2 className="min-w-0 flex-1 truncate font-semibold">
-          {data ? (nameOf(data) ?? data.email) : "Person"}
-        </h2>
-        <IconButton
-          label="Open the whole page"
-          hint="Enter"
-          icon={<Maximize2 size={15} aria-hidden />}
-          onPress={() => void navigate({ to: `/${place.workspace.id}/people/${id}` })}
-        />
-        <IconButton label="Close" hint="Esc" icon={<X size={16} aria-hidden />} onPress={onClose} />
-      </div>
-      <div className="min-h-0 flex-1 overflow-auto">
-        {error && <Failure error={error} onRetry={() => void refetch()} />}
-        {data && <ShortFacts person={data} />}
-      </div>
-    </aside>
+    <SidePanel
+      label="Person"
+      title={data ? (nameOf(data) ?? data.email) : "Person"}
+      page={`/${place.workspace.id}/people/${id}`}
+      onClose={onClose}
+    >
+      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {data && <ShortFacts person={data} />}
+    </SidePanel>
   );
 }
 

@@ -10,7 +10,7 @@ import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
 import type { Look } from "../../parts/state-mark.tsx";
-import { Time } from "../../parts/time.tsx";
+import { TimelineItem } from "../../parts/timeline-item.tsx";
 
 type Activity = Data<"listSubscriberActivities">[number];
 type Kind = Activity["kind"];
@@ -99,28 +99,24 @@ function Entry({ entry }: { readonly entry: Activity }) {
   const { kind, timestamp, times, is_machine, detail, url, smtp_code, enhanced_code, mx_host } = entry;
   const reply = [mx_host, smtp_code, enhanced_code].filter(Boolean).join(" · ");
   return (
-    <li className="relative border-l border-line pb-4 pl-5 last:border-transparent">
-      <span className="absolute top-0.5 -left-[5px] bg-surface">
-        <span aria-hidden className={`block text-[10px] leading-4 ${looks[kind].tone}`}>
-          {looks[kind].shape}
-        </span>
-      </span>
-      <p className="flex items-baseline gap-2">
-        <span className="min-w-0">
+    <TimelineItem
+      look={looks[kind]}
+      at={timestamp}
+      title={
+        <>
           <span className="font-medium capitalize">{kind}</span> <About entry={entry} />
           {times > 1 && <span className="text-muted"> · {times} times</span>}
           {is_machine && <span className="text-muted"> · by a program</span>}
-        </span>
-        <span className="ml-auto shrink-0 text-small text-muted">
-          <Time at={timestamp} />
-        </span>
-      </p>
-      {url && <p className="truncate text-small text-muted">{url}</p>}
-      {reply && <p className="text-small text-muted">{reply}</p>}
-      {detail && (
-        <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>
-      )}
-    </li>
+        </>
+      }
+      facts={
+        <>
+          {url && <p className="truncate text-small text-muted">{url}</p>}
+          {reply && <p className="text-small text-muted">{reply}</p>}
+        </>
+      }
+      quote={detail}
+    />
   );
 }
 

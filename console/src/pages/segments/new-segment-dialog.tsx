@@ -9,14 +9,13 @@ import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { counted } from "../../parts/numbers.ts";
-import { matching, Picker } from "../../parts/picker.tsx";
+import { Picker } from "../../parts/picker.tsx";
 
 export function NewSegmentDialog({ onClose }: { readonly onClose: () => void }) {
   const place = usePlace();
   const { workspace } = place;
   const navigate = useNavigate();
   const { data, error, refetch } = useQuery(listsQuery(place));
-  const [words, setWords] = useState("");
   const [listId, setListId] = useState("");
   const options = (data ?? []).map(({ id, name, subscriber_count }) => ({
     id,
@@ -47,10 +46,9 @@ export function NewSegmentDialog({ onClose }: { readonly onClose: () => void }) 
           <Picker
             label="List"
             hint="The segment selects among the people of this list."
-            options={matching(options, words, listId)}
-            onInputChange={setWords}
-            selectedKey={listId || null}
-            onSelectionChange={(id) => setListId(String(id ?? ""))}
+            options={options}
+            value={listId}
+            onChange={setListId}
             isRequired
             autoFocus
           />

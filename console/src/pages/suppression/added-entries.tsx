@@ -1,8 +1,8 @@
 /** The result of the lines that were added: how many hold now, were there already, or were refused, and which. */
 import type { Data } from "@posthaste/client";
 import { Button } from "../../parts/button.tsx";
+import { CountLines } from "../../parts/count-lines.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { countText } from "../../parts/numbers.ts";
 
 interface Props {
   readonly title: string;
@@ -18,14 +18,7 @@ export function AddedEntries({ title, result, onClose }: Props) {
   ] as const;
   return (
     <Dialog title={title} isOpen onClose={onClose}>
-      <ul>
-        {rows.map(([text, count]) => (
-          <li key={text} className={count === 0 ? "text-muted" : ""}>
-            <span className="inline-block w-20 pr-3 text-right font-medium">{countText(count)}</span>
-            {text}
-          </li>
-        ))}
-      </ul>
+      <CountLines rows={rows} />
       {result.invalid > 0 && <p className="mt-3 break-words text-muted">{result.message}</p>}
       {result.warnings?.map((warning) => (
         <p key={warning} className="mt-2 text-warning">

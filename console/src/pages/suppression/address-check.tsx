@@ -2,12 +2,13 @@
 import body from "schema:SuppressionSearch";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { usePlace } from "../../api/session.tsx";
 import { type Finding, findingsQuery } from "../../api/suppression.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { LongField } from "../../parts/long-field.tsx";
 import { countText } from "../../parts/numbers.ts";
+import { useSettled } from "../../parts/use-settled.ts";
 import { PersonState } from "../people/person-state.tsx";
 import { Blocks, FindingSentence } from "./finding.tsx";
 
@@ -17,11 +18,7 @@ const SETTLE_MS = 300;
 export function AddressCheck() {
   const place = usePlace();
   const [text, setText] = useState("");
-  const [asked, setAsked] = useState<readonly string[]>([]);
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(addressesOf(text).slice(0, MOST)), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const asked = addressesOf(useSettled(text, SETTLE_MS)).slice(0, MOST);
   const { data, error, refetch, isPlaceholderData } = useQuery({
     ...findingsQuery(place, asked),
     placeholderData: keepPreviousData,

@@ -1,27 +1,13 @@
 /** Small controls of a rule, whose labels are for screen readers: the line around them says what they are. */
-import { ChevronDown, X } from "lucide-react";
+import { X } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import {
-  Button,
-  ComboBox,
-  Input,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Tag,
-  TagGroup,
-  TagList,
-  TextField,
-} from "react-aria-components";
+import { Button, Input, Tag, TagGroup, TagList, TextField } from "react-aria-components";
 import type { Option } from "../choice.tsx";
 import { say } from "../live-region.ts";
-import { matching } from "../picker.tsx";
+import { Picker } from "../picker.tsx";
 
 const box =
   "h-9 w-full min-w-0 rounded-control border border-control bg-surface px-3 data-[focused]:border-accent data-[invalid]:border-bad";
-const list =
-  "max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay";
-const item = "rounded px-3 py-1.5 outline-none data-[focused]:bg-selected";
 
 interface InputProps {
   readonly label: string;
@@ -61,72 +47,6 @@ export function BareInput({
         className={box}
       />
     </TextField>
-  );
-}
-
-interface FinderProps {
-  readonly label: string;
-  readonly options: readonly Option[];
-  /** Empty when nothing is chosen. */
-  readonly chosen: string;
-  readonly onChoose: (id: string) => void;
-  readonly placeholder?: string;
-  /** Where the options come from a search: called with what is typed. */
-  readonly onSearch?: (words: string) => void;
-  readonly autoFocus?: boolean;
-}
-
-/** One of many, found by typing. */
-export function Finder({
-  label,
-  options,
-  chosen,
-  onChoose,
-  placeholder,
-  onSearch,
-  autoFocus = false,
-}: FinderProps) {
-  const current = options.find(({ id }) => id === chosen);
-  const [words, setWords] = useState<string>();
-  const type = (text: string) => {
-    setWords(text);
-    onSearch?.(text === current?.name ? "" : text);
-  };
-  return (
-    <ComboBox<Option>
-      aria-label={label}
-      items={onSearch ? options : matching(options, words ?? "", chosen)}
-      inputValue={words ?? current?.name ?? ""}
-      onInputChange={type}
-      value={chosen === "" ? null : chosen}
-      onChange={(id) => {
-        if (id !== null) onChoose(String(id));
-        setWords(undefined);
-      }}
-      onBlur={() => setWords(undefined)}
-      allowsEmptyCollection
-      menuTrigger="focus"
-      autoFocus={autoFocus}
-      className="relative min-w-0 flex-1"
-    >
-      <Input placeholder={placeholder ?? ""} className={`${box} pr-9`} />
-      <Button className="absolute top-0 right-0 grid h-9 w-9 place-items-center text-muted">
-        <ChevronDown size={14} aria-hidden />
-      </Button>
-      <Popover className={list}>
-        <ListBox<Option>
-          className="outline-none"
-          renderEmptyState={() => <p className="px-3 py-2 text-muted">Nothing is found.</p>}
-        >
-          {({ id, name, description }) => (
-            <ListBoxItem id={id} textValue={name} className={item}>
-              {name}
-              {description && <span className="block text-small text-muted">{description}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </ComboBox>
   );
 }
 
@@ -188,11 +108,12 @@ export function Texts({ label, values, onChange, mostItems, maxLength, options =
         </TagGroup>
       )}
       {options.length > 0 ? (
-        <Finder
+        <Picker
           label={label}
+          isBare
           options={left}
-          chosen=""
-          onChoose={(id) => onChange([...values, id])}
+          value={null}
+          onChange={(id) => onChange([...values, id])}
           placeholder={values.length === 0 ? "Choose …" : "Add another …"}
         />
       ) : (

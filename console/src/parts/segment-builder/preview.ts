@@ -2,10 +2,12 @@
  * Counts a draft while it is edited: a moment after the last change, one request at a time, the older one given up. The last
  * counts stay until new ones come.
  */
+
 import { PosthasteError, type Schema } from "@posthaste/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { useSettled } from "../use-settled.ts";
 import {
   type Conditions,
   faultsByRule,
@@ -41,7 +43,7 @@ export function useSegmentPreview(listId: string, draft: SegmentDraft): Preview 
   const { api, workspace } = usePlace();
   const read = useConditions(listId, draft);
   const wanted = read?.conditions && JSON.stringify(read.conditions);
-  const settled = useSettled(wanted);
+  const settled = useSettled(wanted, SETTLED_MS);
   const conditions = settled === undefined ? undefined : (JSON.parse(settled) as Conditions);
   const samples = mayCall(workspace, "listSegmentMembers");
   const { data, error, isPlaceholderData, refetch } = useQuery({
@@ -74,16 +76,6 @@ export function useSegmentPreview(listId: string, draft: SegmentDraft): Preview 
     faults: faultsByRule(error, conditions),
     retry: () => void refetch(),
   };
-}
-
-/** The value once it has not changed for a moment. */
-function useSettled<Value>(value: Value): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLED_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }
 
 /**

@@ -47,13 +47,3 @@ export function useCampaignName(id: string): string | undefined {
   });
   return near ?? far.data;
 }
-
-export function useCampaignLinks(id: string) {
-  const { api, workspace } = usePlace();
-  return useQuery({
-    queryKey: ["campaign-links", workspace.id, id],
-    queryFn: ({ signal }) => api.listCampaignLinks({ id, signal }),
-    enabled: id !== "",
-    staleTime: FRESH_MS,
-  });
-}

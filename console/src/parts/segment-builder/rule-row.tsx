@@ -3,7 +3,7 @@ import { X } from "lucide-react";
 import { IconButton } from "../button.tsx";
 import { Choice } from "../choice.tsx";
 import { countText } from "../numbers.ts";
-import { Finder } from "./controls.tsx";
+import { Picker } from "../picker.tsx";
 import {
   type DraftRule,
   type Field,
@@ -50,11 +50,12 @@ export function RuleRow({ place, rule, fields, preview, faults, onChange, onRemo
         <div className="flex min-w-0 flex-1 flex-wrap gap-2">
           <div className="flex w-52 max-sm:w-full">
             {field || rule.field === "" ? (
-              <Finder
+              <Picker
                 label="Field"
+                isBare
                 options={options}
-                chosen={field?.name ?? ""}
-                onChoose={(name) => onChange(withField(rule, fieldOf(fields, name)))}
+                value={field?.name ?? null}
+                onChange={(name) => onChange(withField(rule, fieldOf(fields, name)))}
                 placeholder="Choose a field"
                 autoFocus={isNew}
               />

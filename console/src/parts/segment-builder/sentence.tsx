@@ -1,5 +1,7 @@
 /** Conditions as a sentence: "People in Customers whose plan is pro and who opened Spring". */
+
 import { Fragment, type ReactNode } from "react";
+import { useCampaignLinks } from "../../api/campaign-links.ts";
 import { useLists } from "../../api/lists.ts";
 import { useAllSegments } from "../../api/segments.ts";
 import {
@@ -11,7 +13,7 @@ import {
   operatorOf,
   type SegmentDraft,
 } from "./draft.ts";
-import { useCampaignLinks, useCampaignName, useSegmentFields } from "./queries.ts";
+import { useCampaignName, useSegmentFields } from "./queries.ts";
 import { fieldWords, isAboutPeople, operatorWords } from "./words.ts";
 
 interface Props {

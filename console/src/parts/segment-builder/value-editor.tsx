@@ -1,11 +1,13 @@
 /** The value of a rule, in the form that its operator takes. */
 import { useState } from "react";
+import { useCampaignLinks } from "../../api/campaign-links.ts";
 import { useLists } from "../../api/lists.ts";
 import { useAllSegments } from "../../api/segments.ts";
 import { Choice, type Option } from "../choice.tsx";
-import { BareInput, Finder, Texts } from "./controls.tsx";
+import { Picker } from "../picker.tsx";
+import { BareInput, Texts } from "./controls.tsx";
 import type { Field, Operator } from "./draft.ts";
-import { useCampaignLinks, useCampaignName, useCampaigns } from "./queries.ts";
+import { useCampaignName, useCampaigns } from "./queries.ts";
 
 interface Props {
   readonly field: Field;
@@ -86,13 +88,13 @@ function ValueControl({ field, operator, value, onChange, ownId }: Props) {
         />
       );
     case "segment":
-      return <SegmentFinder label={label} chosen={text} onChoose={onChange} ownId={ownId} />;
+      return <SegmentPicker label={label} value={text} onChange={onChange} ownId={ownId} />;
     case "mailing_list":
-      return <ListFinder label={label} chosen={text} onChoose={onChange} />;
+      return <ListPicker label={label} value={text} onChange={onChange} />;
     case "campaign":
-      return <CampaignFinder label={label} chosen={text} onChoose={onChange} />;
+      return <CampaignPicker label={label} value={text} onChange={onChange} />;
     case "campaign_link":
-      return <LinkFinder value={value} onChange={onChange} />;
+      return <LinkPicker value={value} onChange={onChange} />;
     default:
       return options ? (
         <Choice
@@ -112,49 +114,50 @@ function ValueControl({ field, operator, value, onChange, ownId }: Props) {
   }
 }
 
-interface FinderProps {
+interface PickerProps {
   readonly label: string;
-  readonly chosen: string;
-  readonly onChoose: (id: string) => void;
+  readonly value: string;
+  readonly onChange: (id: string) => void;
 }
 
-function SegmentFinder({ ownId, ...rest }: FinderProps & { readonly ownId: string | undefined }) {
+function SegmentPicker({ ownId, ...rest }: PickerProps & { readonly ownId: string | undefined }) {
   const { data = [] } = useAllSegments();
   const options = data
     .filter(({ id }) => id !== ownId)
     .map(({ id, name, mailing_list_name }) => ({ id, name, description: `of ${mailing_list_name}` }));
-  return <Finder {...rest} options={options} placeholder="A segment" />;
+  return <Picker {...rest} isBare options={options} placeholder="A segment" />;
 }
 
-function ListFinder(props: FinderProps) {
+function ListPicker(props: PickerProps) {
   const options = (useLists() ?? []).map(({ id, name }) => ({ id, name }));
-  return <Finder {...props} options={options} placeholder="A mailing list" />;
+  return <Picker {...props} isBare options={options} placeholder="A mailing list" />;
 }
 
-function CampaignFinder(props: FinderProps) {
+function CampaignPicker(props: PickerProps) {
   const [words, setWords] = useState("");
   const { data } = useCampaigns(words);
-  const name = useCampaignName(props.chosen);
+  const name = useCampaignName(props.value);
   const options = (data?.campaigns ?? []).map((one) => ({
     id: one.id,
     name: one.name,
     description: one.status,
   }));
-  const isListed = props.chosen === "" || options.some(({ id }) => id === props.chosen);
+  const isListed = props.value === "" || options.some(({ id }) => id === props.value);
   return (
-    <Finder
+    <Picker
       {...props}
+      isBare
       options={
-        isListed || name === undefined ? options : [...options, { id: props.chosen, name, description: "" }]
+        isListed || name === undefined ? options : [...options, { id: props.value, name, description: "" }]
       }
-      onSearch={setWords}
+      onText={setWords}
       placeholder="A campaign"
     />
   );
 }
 
 /** A link is named by its campaign and its place in it. */
-function LinkFinder({
+function LinkPicker({
   value,
   onChange,
 }: {
@@ -168,10 +171,10 @@ function LinkFinder({
   const { data = [] } = useCampaignLinks(campaign_id);
   return (
     <div className="flex min-w-0 flex-1 flex-col gap-1.5">
-      <CampaignFinder
+      <CampaignPicker
         label="Campaign of the link"
-        chosen={campaign_id}
-        onChoose={(id) => id !== campaign_id && onChange({ campaign_id: id })}
+        value={campaign_id}
+        onChange={(id) => id !== campaign_id && onChange({ campaign_id: id })}
       />
       {campaign_id !== "" && (
         <Choice

@@ -1,11 +1,10 @@
 /** Whom the campaign is from, and whether the domain of that address is ready. */
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { useDomains, useVerifiedSenders } from "../../../api/domains.ts";
 import { useLists } from "../../../api/lists.ts";
 import { usePlace } from "../../../api/session.tsx";
 import { Field } from "../../../parts/field.tsx";
-import { Picker } from "../../../parts/picker.tsx";
+import { SuggestedText } from "../../../parts/picker.tsx";
 import { StateMark } from "../../../parts/state-mark.tsx";
 import { textOrNull } from "./draft.ts";
 import type { OpenDraft } from "./use-draft.ts";
@@ -46,16 +45,6 @@ export function FromStep({ draft, edit }: OpenDraft) {
   );
 }
 
-export function useSenders() {
-  const senders = useVerifiedSenders();
-  const domains = useDomains();
-  return {
-    senders: senders.data ?? [],
-    domains: domains.data ?? [],
-    isLoaded: !senders.isPending && !domains.isPending,
-  };
-}
-
 /** Any address; those that may send are offered. */
 export function SenderField({
   value,
@@ -70,8 +59,8 @@ export function SenderField({
   readonly name?: string;
   readonly label?: string;
 }) {
-  const { senders, domains } = useSenders();
-  const [isTyping, setTyping] = useState(false);
+  const { data: senders = [] } = useVerifiedSenders();
+  const { data: domains = [] } = useDomains();
   const [local = ""] = value.split("@");
   const addresses = [
     ...(listAddress ? [{ id: listAddress, description: "The list's sender" }] : []),
@@ -86,23 +75,13 @@ export function SenderField({
       })),
   ];
   const known = [...new Map(addresses.map((one) => [one.id, { ...one, name: one.id }])).values()];
-  const shown = isTyping ? known.filter(({ name: address }) => address.includes(value.toLowerCase())) : known;
   return (
-    <Picker
+    <SuggestedText
       label={label}
       {...(name && { name })}
-      allowsCustomValue
-      options={shown}
-      inputValue={value}
-      onInputChange={(text) => {
-        setTyping(true);
-        onChange(text.trim());
-      }}
-      onSelectionChange={(id) => {
-        setTyping(false);
-        if (id !== null) onChange(String(id));
-      }}
-      onBlur={() => setTyping(false)}
+      options={known}
+      value={value}
+      onChange={onChange}
       isRequired
     />
   );
@@ -111,11 +90,11 @@ export function SenderField({
 /** What the records of the sender's domain say. */
 export function SenderReadiness({ email }: { readonly email: string }) {
   const { workspace } = usePlace();
-  const { senders, domains, isLoaded } = useSenders();
+  const senders = useVerifiedSenders().data;
+  const domains = useDomains().data;
   const host = email.split("@")[1]?.toLowerCase() ?? "";
-  const domain = domains.find((one) => host === one.domain || host.endsWith(`.${one.domain}`));
-  const sender = senders.find((one) => one.email === email.toLowerCase());
-  if (!isLoaded || host === "") return <p className="mt-2 min-h-6" />;
+  const domain = domains?.find((one) => host === one.domain || host.endsWith(`.${one.domain}`));
+  const sender = senders?.find((one) => one.email === email.toLowerCase());
   if (domain) {
     const checks = [
       ["Ownership", domain.is_verified],
@@ -146,13 +125,15 @@ export function SenderReadiness({ email }: { readonly email: string }) {
       </p>
     );
   }
+  // Without both lists, because they are not loaded or the role may not see one, nothing is known about the address.
+  if (host === "" || senders === undefined || domains === undefined) return <p className="mt-2 min-h-6" />;
   return (
     <p className="mt-2 min-h-6 text-small">
       <StateMark
         shape="▲"
         tone="text-bad"
         word={
-          sender ? "The owner of this address has not confirmed it" : `${host} is not one of your domains`
+          sender ? "The owner of this address has not confirmed it" : `Your domains do not include ${host}`
         }
       />{" "}
       <Link to={`/${workspace.id}/domains`} className="text-accent hover:underline">

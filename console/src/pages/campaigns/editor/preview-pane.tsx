@@ -7,8 +7,8 @@ import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { MailPreview } from "../../../parts/mail-preview.tsx";
+import { Picker } from "../../../parts/picker.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
-import { SearchPicker } from "./search-picker.tsx";
 import type { Rendering } from "./use-render.ts";
 
 export const SAMPLE = "sample";
@@ -117,7 +117,7 @@ function PersonPicker({
   const sample = { id: SAMPLE, name: "A sample person", description: "With a value in every field" };
   return (
     <div className="min-w-36 flex-1">
-      <SearchPicker
+      <Picker
         label="As"
         value={person}
         options={text === "" ? [sample, ...people] : people}

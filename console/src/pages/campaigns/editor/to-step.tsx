@@ -8,11 +8,11 @@ import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
+import { Picker } from "../../../parts/picker.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
 import type { Check } from "../findings.tsx";
 import { ExcludedReasons } from "../send/excluded-reasons.tsx";
 import type { Campaign, Draft } from "./draft.ts";
-import { SearchPicker } from "./search-picker.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 type Kind = "list" | "segment" | "conditions";
@@ -82,7 +82,7 @@ function ListChoice({
   if (error) return <Failure error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <div className="h-15" />;
   return (
-    <SearchPicker
+    <Picker
       label="List"
       placeholder="Choose a list …"
       value={value}
@@ -120,7 +120,7 @@ function SegmentChoice({
   if (found.error) return <Failure error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <div className="h-15" />;
   return (
-    <SearchPicker
+    <Picker
       label="Segment"
       placeholder="Choose a segment …"
       value={value}

@@ -1,7 +1,9 @@
 /** A campaign that is not being written: how far it is, what it brought, who got it. One address, whatever its state. */
+
 import type { Data } from "@posthaste/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { useCampaignLinks } from "../../../api/campaign-links.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
@@ -16,7 +18,7 @@ import { Domains } from "./domains.tsx";
 import { Draft } from "./draft.tsx";
 import { Events } from "./events.tsx";
 import { Figures } from "./figures.tsx";
-import { Links, useCampaignLinks } from "./links.tsx";
+import { Links } from "./links.tsx";
 import { PeopleBar } from "./people-bar.tsx";
 import { Recipients } from "./recipients.tsx";
 import { Waiting } from "./report-table.tsx";

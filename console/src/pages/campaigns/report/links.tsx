@@ -1,7 +1,9 @@
 /** What was clicked: each link in the mail itself with the number of people, and the same as a table. */
+
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useCampaignLinks } from "../../../api/campaign-links.ts";
 import { usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
@@ -18,14 +20,6 @@ type Link = Data<"listCampaignLinks">[number];
 interface Props {
   readonly campaign: Data<"getCampaign">;
   readonly delivered: number;
-}
-
-export function useCampaignLinks(id: string) {
-  const { api, workspace } = usePlace();
-  return useQuery({
-    queryKey: ["campaign-links", workspace.id, id],
-    queryFn: ({ signal }) => api.listCampaignLinks({ id, signal }),
-  });
 }
 
 export function Links({ campaign, delivered }: Props) {

@@ -1,7 +1,9 @@
 /** All people who got the campaign, or were to get it: found by the state of the message and what they did. */
+
 import parameters from "operation:listCampaignMessages";
 import type { Data, Query } from "@posthaste/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useCampaignLinks } from "../../../api/campaign-links.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { filterFields, type Parameter } from "../../../filter/filter.ts";
 import { Button } from "../../../parts/button.tsx";
@@ -10,7 +12,6 @@ import { Empty } from "../../../parts/empty.tsx";
 import { ListPage } from "../../../parts/list-page.tsx";
 import { MessageState } from "../../../parts/state-mark.tsx";
 import { Time } from "../../../parts/time.tsx";
-import { useCampaignLinks } from "./links.tsx";
 import { RecipientActs } from "./recipient-acts.tsx";
 import { SuppressChosen } from "./suppress-chosen.tsx";
 
