@@ -1,18 +1,8 @@
 /** One of many, found by typing: the options come from the caller, who may load them for each text. */
 import { ChevronDown } from "lucide-react";
-import {
-  Button,
-  ComboBox,
-  type ComboBoxProps,
-  FieldError,
-  Input,
-  Label,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Text,
-} from "react-aria-components";
+import { Button, ComboBox, type ComboBoxProps, FieldError, Input, Label, Text } from "react-aria-components";
 import type { Option } from "./choice.tsx";
+import { Suggestions } from "./suggestions.tsx";
 
 interface Props extends Omit<ComboBoxProps<Option>, "children" | "className" | "items"> {
   readonly label: string;
@@ -46,23 +36,7 @@ export function Picker({ label, options, hint, placeholder, ...rest }: Props) {
         </Text>
       )}
       <FieldError className="text-small text-bad" />
-      <Popover className="max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay">
-        <ListBox<Option>
-          className="outline-none"
-          renderEmptyState={() => <p className="px-3 py-2 text-muted">Nothing is found.</p>}
-        >
-          {({ id, name, description }) => (
-            <ListBoxItem
-              id={id}
-              textValue={name}
-              className="rounded px-3 py-1.5 outline-none data-[focused]:bg-selected"
-            >
-              {name}
-              {description && <span className="block text-small text-muted">{description}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <Suggestions label={label} />
     </ComboBox>
   );
 }

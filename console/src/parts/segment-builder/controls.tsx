@@ -1,27 +1,14 @@
 /** Small controls of a rule, whose labels are for screen readers: the line around them says what they are. */
 import { ChevronDown, X } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
-import {
-  Button,
-  ComboBox,
-  Input,
-  ListBox,
-  ListBoxItem,
-  Popover,
-  Tag,
-  TagGroup,
-  TagList,
-  TextField,
-} from "react-aria-components";
+import { Button, ComboBox, Input, Tag, TagGroup, TagList, TextField } from "react-aria-components";
 import type { Option } from "../choice.tsx";
 import { say } from "../live-region.ts";
 import { matching } from "../picker.tsx";
+import { Suggestions } from "../suggestions.tsx";
 
 const box =
   "h-9 w-full min-w-0 rounded-control border border-control bg-surface px-3 data-[focused]:border-accent data-[invalid]:border-bad";
-const list =
-  "max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay";
-const item = "rounded px-3 py-1.5 outline-none data-[focused]:bg-selected";
 
 interface InputProps {
   readonly label: string;
@@ -113,19 +100,7 @@ export function Finder({
       <Button className="absolute top-0 right-0 grid h-9 w-9 place-items-center text-muted">
         <ChevronDown size={14} aria-hidden />
       </Button>
-      <Popover className={list}>
-        <ListBox<Option>
-          className="outline-none"
-          renderEmptyState={() => <p className="px-3 py-2 text-muted">Nothing is found.</p>}
-        >
-          {({ id, name, description }) => (
-            <ListBoxItem id={id} textValue={name} className={item}>
-              {name}
-              {description && <span className="block text-small text-muted">{description}</span>}
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
+      <Suggestions label={label} />
     </ComboBox>
   );
 }
