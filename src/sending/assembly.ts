@@ -93,6 +93,7 @@ export function sendingEndpoints(
     findIdentity: composition.composing.findIdentity,
     linkBase: composition.linkBase,
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
+    smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
   return [
     ...campaignEndpoints({
@@ -113,6 +114,7 @@ export function sendingEndpoints(
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...campaignCheckEndpoints({
       ...mailComposing,
+      hasSmsGateway,
       clock,
       plans,
       hasTrackingDomain: lockTrackingDomain,
