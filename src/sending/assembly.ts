@@ -96,6 +96,7 @@ export function sendingEndpoints(
     findIdentity: composition.composing.findIdentity,
     linkBase: composition.linkBase,
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
+    smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
   return [
     ...campaignEndpoints({
@@ -117,6 +118,7 @@ export function sendingEndpoints(
     ...mergeTagEndpoints({ db }),
     ...campaignCheckEndpoints({
       ...mailComposing,
+      hasSmsGateway,
       clock,
       plans,
       hasTrackingDomain: lockTrackingDomain,

@@ -64,7 +64,7 @@ export const overlays: Readonly<Record<string, string | RegExp>> = {
   messages: "Columns and rows",
   people: "Add a person",
   "people/$person": "Add to a list",
-  segments: "Columns and rows",
+  segments: "New segment",
   suppression: "New list",
   "suppression/$list": "Add",
   team: "Invite",

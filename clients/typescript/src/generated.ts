@@ -3356,7 +3356,7 @@ export interface paths {
         put?: never;
         /**
          * Render a mail as it would be sent to one person, without sending it
-         * @description Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.
+         * @description Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -9787,6 +9787,8 @@ export interface components {
             enable_click_tracking?: boolean | null;
             /** @description Lines `Name: value`; null for none. */
             custom_headers?: string | null;
+            /** @description For an SMS campaign: the custom field with the number, in place of the stored one. */
+            phone_field_name?: string | null;
             /**
              * Format: uuid
              * @description The list whose name, sender, custom fields and members are used.
@@ -9810,20 +9812,20 @@ export interface components {
                 /** @description Display name in From; null for none. */
                 name: string | null;
             };
-            /** @description The HTML part with the person's values. Links have their own targets, not tracked ones. */
+            /** @description The HTML part with the person's values. Links have their own targets, not tracked ones. Empty for an SMS. */
             html: string;
-            /** @description The text part with the person's values. */
+            /** @description The text part, or the SMS, with the person's values. */
             text: string;
-            /** @description The header fields in their order, without DKIM-Signature. */
+            /** @description The header fields in their order, without DKIM-Signature. None for an SMS. */
             headers: {
                 /** @description Name of the header field. */
                 name: string;
                 /** @description As in the mail: in encoded words, unfolded. */
                 value: string;
             }[];
-            /** @description Bytes of the whole mail as sent, with tracked links, attachments and signature. */
+            /** @description Bytes of the whole mail as sent, with tracked links, attachments and signature, or of the encoded SMS. */
             size: number;
-            /** @description Bytes of the HTML part with tracked links. Gmail shows about the first 102,400. */
+            /** @description Bytes of the HTML part with tracked links. Gmail shows about the first 102,400. 0 for an SMS. */
             html_size: number;
             /** @description What the author did not write. */
             derived: {
@@ -9848,6 +9850,20 @@ export interface components {
                 /** @description Last name; null if unknown. */
                 last_name: string | null;
             };
+            /** @description For an SMS: its number and its length; null for mail. */
+            sms: {
+                /**
+                 * @description `GSM-7`: 160 characters in one SMS, 153 in each of several. `UCS-2`, where the text has characters outside of that alphabet: 70 and 67.
+                 * @enum {string}
+                 */
+                alphabet: "GSM-7" | "UCS-2";
+                /** @description Characters as they are counted, with links as long as those that are sent. */
+                characters: number;
+                /** @description How many SMS the text takes; above 10 it is not sent. */
+                parts: number;
+                /** @description The person's number (E.164); null when there is no valid one. */
+                to: string | null;
+            } | null;
             /** @description Merge tags that show nothing. */
             warnings: components["schemas"]["ContentWarning"][];
             /** @description Addresses that work for five minutes. */
@@ -9923,10 +9939,10 @@ export interface components {
                 suppressed: number;
                 /** @description People who have unsubscribed. */
                 unsubscribed: number;
-                /** @description People whose address bounced or has no usable domain. */
+                /** @description People whose address bounced or has no usable domain, or who get an SMS and have no valid telephone number. */
                 invalid: number;
             };
-            /** @description True for more than 100,000 people: the exclusions are then projected from a random sample of that size. */
+            /** @description True for more than 100,000 people, or 20,000 of an SMS campaign: the exclusions are then projected from a random sample of that size. */
             is_estimate: boolean;
         };
         CampaignCost: {
@@ -9954,6 +9970,17 @@ export interface components {
              * @enum {string}
              */
             limited_by: "hourly_cap" | "speed";
+        };
+        SmsSize: {
+            /**
+             * @description `GSM-7`: 160 characters in one SMS, 153 in each of several. `UCS-2`, where the text has characters outside of that alphabet: 70 and 67.
+             * @enum {string}
+             */
+            alphabet: "GSM-7" | "UCS-2";
+            /** @description Characters as they are counted, with links as long as those that are sent. */
+            characters: number;
+            /** @description How many SMS the text takes; above 10 it is not sent. */
+            parts: number;
         };
         CheckedLinks: {
             /** @description Different addresses in the mail whose servers may be asked. */
@@ -10013,9 +10040,9 @@ export interface components {
             };
             /** @description Null when it does not exist or could not be counted in time. */
             audience: components["schemas"]["AudienceBeforeSending"] | null;
-            /** @description Null when the audience is not known, or the key lacks `billing:read`. */
+            /** @description Null when the audience is not known, the key lacks `billing:read`, or it is an SMS, which takes nothing from plan and balance. */
             cost: components["schemas"]["CampaignCost"] | null;
-            /** @description An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap. */
+            /** @description An estimate; null for an SMS, and when the workspace has sent no campaign to 100 people yet and has no hourly cap. */
             duration: components["schemas"]["CampaignDuration"] | null;
             /** @description The subject as a made-up person would get it. */
             subject: string;
@@ -10025,6 +10052,8 @@ export interface components {
             size: number | null;
             /** @description Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered. */
             html_size: number | null;
+            /** @description The length of the SMS as a made-up person would get it; null for mail. */
+            sms: components["schemas"]["SmsSize"] | null;
             /** @description Links whose servers were asked; null when left out. */
             links: components["schemas"]["CheckedLinks"] | null;
             /** @description Images whose servers were asked; null when left out. */
@@ -10073,6 +10102,8 @@ export interface components {
             enable_click_tracking?: boolean | null;
             /** @description Lines `Name: value`; null for none. */
             custom_headers?: string | null;
+            /** @description For an SMS campaign: the custom field with the number, in place of the stored one. */
+            phone_field_name?: string | null;
             /**
              * Format: uuid
              * @description The list whose name, sender, custom fields and members are used.

@@ -1761,7 +1761,7 @@ export interface Operations {
   createSegmentFromCampaign(input: { id: string; body: Body<"createSegmentFromCampaign"> } & CallOptions): Call<Data<"createSegmentFromCampaign">>;
   /**
    * Render a mail as it would be sent to one person, without sending it.
-   * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.
+   * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *

@@ -22,6 +22,8 @@ import {
 import { useEffect, useEffectEvent, useId, useImperativeHandle, useRef } from "react";
 import type { CodeEditorProps, CodeMark, MergeTag } from "./code-editor.tsx";
 import { codeLook } from "./code-look.ts";
+import { editorKeys, leavingByTab, useTabSwitch } from "./code-tab.ts";
+import { useKeys } from "./keys.ts";
 
 /** A change that did not come from the person. */
 const isFromOutside = Annotation.define<boolean>();
@@ -32,6 +34,8 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
   const changed = useEffectEvent(onChange);
   const knownTags = useEffectEvent(() => tags);
   const id = useId();
+  const tab = useTabSwitch();
+  useKeys(editorKeys);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; later values come through the effects below
   useEffect(() => {
@@ -50,6 +54,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
           highlightActiveLine(),
           highlightActiveLineGutter(),
           highlightSelectionMatches(),
+          leavingByTab(tab),
           keymap.of([
             ...completionKeymap,
             ...defaultKeymap,
@@ -118,8 +123,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
         className="min-h-0 flex-1 overflow-hidden p-0.5 -outline-offset-2 outline-accent focus-within:outline-2"
       />
       <p id={`${id}-keys`} className="px-3 py-1 text-small text-muted">
-        Tab indents. Esc, then Tab leaves the editor.{" "}
-        <span className="max-md:hidden">Ctrl+F or ⌘F searches.</span>
+        {tab.words} <span className="max-md:hidden">Ctrl+F or ⌘F searches.</span>
       </p>
     </div>
   );

@@ -9,7 +9,8 @@ interface NamedShortcut {
   /** What it does, for the sheet of shortcuts. */
   readonly name: string;
   readonly group: string;
-  readonly run: () => void;
+  /** Without it the sheet lists the keys, and what has the focus acts on them. */
+  readonly run?: () => void;
 }
 
 export type Shortcuts = Readonly<Record<string, (() => void) | NamedShortcut>>;
@@ -30,6 +31,14 @@ export function useKeys(shortcuts: Shortcuts): void {
   const current = useRef(shortcuts);
   current.current = shortcuts;
   useEffect(() => keyboard.add(() => current.current), []);
+}
+
+/** The name of a key or of keys pressed together, as keyboards of this system have it. */
+export function keyText(key: string): string {
+  if (key === "Escape") return "Esc";
+  const [, letter] = /^mod\+(.+)$/.exec(key) ?? [];
+  if (letter === undefined) return key;
+  return `${/Mac|iP(hone|ad)/.test(navigator.userAgent) ? "⌘" : "Ctrl "}${letter.toUpperCase()}`;
 }
 
 /** The named shortcuts that act now, by group, in the order in which they were mounted. */
@@ -75,12 +84,15 @@ class Keyboard {
     this.#at = event.timeStamp;
     if (found === undefined) return;
     event.preventDefault();
-    if (typeof found === "function") found();
-    else found.run();
+    found();
   };
 
-  #find(keys: string) {
-    return this.#layers.findLast((layer) => layer()[keys] !== undefined)?.()[keys];
+  #find(keys: string): (() => void) | undefined {
+    const acts = this.#layers.map((layer) => {
+      const shortcut = layer()[keys];
+      return typeof shortcut === "function" ? shortcut : shortcut?.run;
+    });
+    return acts.findLast((act) => act !== undefined);
   }
 }
 

@@ -3,8 +3,9 @@
  * one and takes its place when it is there, so that nothing flickers. Pictures of other hosts are loaded when the person asks for them.
  */
 import type { Schema } from "@posthaste/client";
-import { useState } from "react";
+import { type SyntheticEvent, useState } from "react";
 import { Button } from "./button.tsx";
+import { useFrameFocus } from "./use-frame-focus.ts";
 import { useWidth } from "./use-width.ts";
 
 interface Props {
@@ -21,11 +22,19 @@ interface Props {
 export function MailPreview({ mail, isDark = false, title, width, anchor }: Props) {
   const [shown, setShown] = useState<string>();
   const [place, room] = useWidth();
+  const [focusPlace, isFocused] = useFrameFocus();
   const [withRemote, setWithRemote] = useState(false);
   const address = addressOf(isDark ? mail.preview.dark_url : mail.preview.url, withRemote, anchor);
   const scale = width === undefined || room === 0 ? 1 : Math.min(1, room / width);
   const size = { width: width === undefined ? "100%" : width, height: `${100 / scale}%` };
   const frames = shown === undefined || shown === address ? [address] : [shown, address];
+  const isBehind = (one: string) => one !== shown && shown !== undefined;
+  const show = (one: string, { currentTarget: frame }: SyntheticEvent<HTMLIFrameElement>) => {
+    const former = document.activeElement;
+    setShown(one);
+    // The former frame leaves the page, and the focus would leave with it.
+    if (former instanceof HTMLIFrameElement && former.title === frame.title) frame.focus();
+  };
   return (
     <div ref={place} className="relative flex h-full min-h-0 justify-center overflow-hidden">
       {!withRemote && remote.test(mail.html) && (
@@ -34,23 +43,39 @@ export function MailPreview({ mail, isDark = false, title, width, anchor }: Prop
           <Button onPress={() => setWithRemote(true)}>Load them</Button>
         </div>
       )}
-      <div className="h-full shrink-0" style={{ width: width === undefined ? "100%" : width * scale }}>
+      <div
+        ref={focusPlace}
+        className="relative h-full shrink-0"
+        style={{ width: width === undefined ? "100%" : width * scale }}
+      >
         <div className="relative origin-top-left" style={{ ...size, transform: `scale(${scale})` }}>
           {frames.map((one) => (
             <iframe
               key={one}
               src={one}
               title={title}
-              aria-hidden={one !== shown && shown !== undefined}
+              aria-hidden={isBehind(one)}
+              {...(isBehind(one) && { tabIndex: -1 })}
               sandbox="allow-popups allow-popups-to-escape-sandbox"
-              onLoad={() => setShown(one)}
+              onLoad={(event) => show(one, event)}
               // Mail has a white page unless it says otherwise, whatever the theme of the console.
               style={{ colorScheme: "light", backgroundColor: "#fff" }}
-              className={`absolute inset-0 h-full w-full border-0 ${one === shown || shown === undefined ? "" : "opacity-0"}`}
+              className={`absolute inset-0 h-full w-full border-0 ${isBehind(one) ? "opacity-0" : ""}`}
             />
           ))}
         </div>
+        {/* Some mail hides the mark of what has the focus in it. */}
+        {isFocused && (
+          <div data-focus-visible className="pointer-events-none absolute inset-0 z-20 -outline-offset-2" />
+        )}
       </div>
+      {/* A browser may keep the focus in a frame that ends the page. */}
+      <a
+        href="#page"
+        className="absolute right-2 -bottom-20 z-20 rounded-control bg-accent px-3 py-1 text-on-accent focus:bottom-2"
+      >
+        Back to the beginning of the page
+      </a>
     </div>
   );
 }

@@ -128,7 +128,16 @@ function FieldWithList({ label, options, hint, placeholder, isBare = false, ...r
         </Text>
       )}
       <FieldError className="text-small text-bad" />
-      <Popover className="max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay">
+      <Suggestions label={label} />
+    </ComboBox>
+  );
+}
+
+/** It is at the end of the page, outside of its landmarks, so it is one itself. */
+function Suggestions({ label }: { readonly label: string }) {
+  return (
+    <Popover className="max-h-80 w-(--trigger-width) min-w-64 overflow-auto rounded-panel bg-surface p-1 shadow-overlay">
+      <section aria-label={`Suggestions for ${label}`}>
         <ListBox<Option>
           className="outline-none"
           renderEmptyState={() => <p className="px-3 py-2 text-muted">Nothing is found.</p>}
@@ -144,7 +153,7 @@ function FieldWithList({ label, options, hint, placeholder, isBare = false, ...r
             </ListBoxItem>
           )}
         </ListBox>
-      </Popover>
-    </ComboBox>
+      </section>
+    </Popover>
   );
 }

@@ -4,6 +4,7 @@ import { PanelLeft, Search } from "lucide-react";
 import { Button } from "react-aria-components";
 import { usePlace } from "../api/session.tsx";
 import { IconButton } from "../parts/button.tsx";
+import { keyText } from "../parts/keys.ts";
 import { JobsTray } from "./jobs-tray.tsx";
 import { PersonMenu, WorkspaceMenu } from "./menus.tsx";
 import { NoticesBell } from "./notices-bell.tsx";
@@ -58,7 +59,7 @@ export function SideBar({ isFolded, onFold, onSearch }: Props) {
 }
 
 /** The key as it is written on the keyboard of the person. */
-export const SEARCH_KEY = /Mac|iP(hone|ad)/.test(navigator.userAgent) ? "⌘K" : "Ctrl K";
+const SEARCH_KEY = keyText("mod+k");
 
 export function Navigation({ isFolded = false }: { readonly isFolded?: boolean }) {
   const { workspace } = usePlace();

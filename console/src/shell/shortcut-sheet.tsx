@@ -1,8 +1,7 @@
 /** All shortcuts that act on the open page: `?`. */
 import { useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { shortcutsNow, useKeys } from "../parts/keys.ts";
-import { SEARCH_KEY } from "./navigation.tsx";
+import { keyText, shortcutsNow, useKeys } from "../parts/keys.ts";
 
 type Listed = ReturnType<typeof shortcutsNow>;
 
@@ -27,7 +26,7 @@ export function ShortcutSheet() {
                         key={`${key} ${index.toString()}`}
                         className="grid h-6 min-w-6 place-items-center rounded border border-line bg-sunken px-1.5 font-mono text-small"
                       >
-                        {key === "mod+k" ? SEARCH_KEY : key}
+                        {keyText(key)}
                       </kbd>
                     ))}
                   </dd>

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { described, nullable, Timestamp } from "#platform/shapes.ts";
-import { orderedMail } from "#sending/preview/rendered-mail.ts";
+import { orderedMail, SmsSize } from "#sending/preview/rendered-mail.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -63,13 +63,15 @@ const AudienceBeforeSending = Type.Object(
         total: count("The sum of the reasons."),
         suppressed: count("People who complained or are on a suppression list that applies."),
         unsubscribed: count("People who have unsubscribed."),
-        invalid: count("People whose address bounced or has no usable domain."),
+        invalid: count(
+          "People whose address bounced or has no usable domain, or who get an SMS and have no valid telephone number.",
+        ),
       },
       { description: "People who would get no mail, by reason." },
     ),
     is_estimate: Type.Boolean({
       description:
-        "True for more than 100,000 people: the exclusions are then projected from a random sample of that size.",
+        "True for more than 100,000 people, or 20,000 of an SMS campaign: the exclusions are then projected from a random sample of that size.",
     }),
   },
   { $id: "AudienceBeforeSending" },
@@ -164,11 +166,11 @@ export const CampaignCheck = Type.Object(
     ),
     cost: described(
       nullable(CampaignCost),
-      "Null when the audience is not known, or the key lacks `billing:read`.",
+      "Null when the audience is not known, the key lacks `billing:read`, or it is an SMS, which takes nothing from plan and balance.",
     ),
     duration: described(
       nullable(CampaignDuration),
-      "An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap.",
+      "An estimate; null for an SMS, and when the workspace has sent no campaign to 100 people yet and has no hourly cap.",
     ),
     subject: Type.String({ description: "The subject as a made-up person would get it." }),
     preview_text: Type.String({
@@ -180,6 +182,10 @@ export const CampaignCheck = Type.Object(
       count(
         "Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered.",
       ),
+    ),
+    sms: described(
+      nullable(SmsSize),
+      "The length of the SMS as a made-up person would get it; null for mail.",
     ),
     links: described(nullable(CheckedLinks), "Links whose servers were asked; null when left out."),
     images: described(nullable(CheckedImages), "Images whose servers were asked; null when left out."),

@@ -9,6 +9,7 @@ import { htmlTemplate } from "#mail/merge-tags/html-template.ts";
 import { readTemplate } from "#mail/merge-tags/read-template.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import { type MailToRender, type RenderedPreview, renderMail } from "#sending/preview/render-mail.ts";
+import type { SmsSize } from "#sending/preview/rendered-mail.ts";
 import type { CheckFinding, Severity } from "./campaign-check.ts";
 import { checkMarkup, type MarkupReading } from "./check-markup.ts";
 import { type ChosenTargets, chooseTargets } from "./choose-targets.ts";
@@ -30,6 +31,8 @@ export interface MailCheck {
   /** Octets of the whole mail and of its HTML part; null when the mail cannot be rendered. */
   readonly size: number | null;
   readonly htmlSize: number | null;
+  /** Null for mail. */
+  readonly sms: SmsSize | null;
 }
 
 /** Gmail shows this much of the HTML part, and a link to the rest. */
@@ -40,7 +43,7 @@ const LARGE_MAIL = 10 * 1024 * 1024;
 const LONG_SUBJECT = 70;
 /** Larger mail is hardly ever spam, and takes scanners long (spamc(1), option -s). */
 const MOST_SCANNED = 500 * 1024;
-const PREVIEW_LENGTH = 150;
+export const PREVIEW_LENGTH = 150;
 const SHORT_PREVIEW = 30;
 const FEW_WORDS = 10;
 /** Of some forty mail programs. */
@@ -60,7 +63,7 @@ export async function checkMail(mail: MailToCheck): Promise<MailCheck> {
   const rendered = await renderMail(mail);
   if (!rendered.ok) {
     const faults = rendered.faults.map((fault) => faultFinding("error", "content_invalid", fault));
-    const unrendered = { subject: campaign.subject, previewText: "", size: null, htmlSize: null };
+    const unrendered = { subject: campaign.subject, previewText: "", size: null, htmlSize: null, sms: null };
     return { findings: [...faults, ...found], outside, message: null, ...unrendered };
   }
   const previewText = previewOf(rendered.html);
@@ -75,7 +78,7 @@ export async function checkMail(mail: MailToCheck): Promise<MailCheck> {
   const { subject, sizeBytes: size, htmlBytes: htmlSize } = rendered;
   const isGiven = mail.isScanned && rendered.message.length <= MOST_SCANNED;
   const message = isGiven ? rendered.message : null;
-  return { findings, outside, message, subject, previewText, size, htmlSize };
+  return { findings, outside, message, subject, previewText, size, htmlSize, sms: null };
 }
 
 /** The positions of the markup around merge tags; of the source as it is if its merge tags are broken. */

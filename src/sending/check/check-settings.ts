@@ -20,7 +20,7 @@ export async function checkSettings(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaign: Campaign,
-  reader: Pick<CampaignReader, "hasTrackingDomain">,
+  reader: Pick<CampaignReader, "hasTrackingDomain"> & { readonly hasSmsGateway: boolean },
 ): Promise<CheckFinding[]> {
   const { from_email, bounce_email, sender_email } = campaign;
   const used = await Promise.all([
@@ -30,11 +30,43 @@ export async function checkSettings(
   ]);
   const returns =
     bounce_email === null ? [] : await senderFinding(db, workspaceId, "bounce_email", bounce_email);
+  if (campaign.message_type === "sms") {
+    const sender = await senderFinding(db, workspaceId, "from_email", from_email);
+    return [...used.flat(), ...sender, ...returns, ...smsFindings(campaign, reader.hasSmsGateway)];
+  }
   return [
     ...used.flat(),
     ...(await checkSender(db, workspaceId, from_email)),
     ...returns,
     ...trackingWarnings(campaign).map((fault) => faultFinding("warning", "tracking_without_effect", fault)),
+  ];
+}
+
+/** An SMS needs a gateway, and a field with the numbers. */
+function smsFindings({ phone_field_name }: Campaign, hasGateway: boolean): CheckFinding[] {
+  const found = (code: string, field: string, message: string, fix: string) =>
+    wholeFinding("error", code, field, message, fix);
+  return [
+    ...(hasGateway
+      ? []
+      : [
+          found(
+            "sms_gateway_missing",
+            "message_type",
+            "No SMS gateway is configured, so that no SMS can be sent.",
+            "Ask the operator of this installation for one (SMS_GATEWAY_URL).",
+          ),
+        ]),
+    ...(phone_field_name === null
+      ? [
+          found(
+            "phone_field_missing",
+            "phone_field_name",
+            "No field with telephone numbers is chosen.",
+            "Choose the custom field that holds them.",
+          ),
+        ]
+      : []),
   ];
 }
 

@@ -324,15 +324,18 @@ test("what a campaign costs is shown only to those who may see the balance", asy
   expect((await check(id)).cost).not.toBeNull();
 });
 
-test("a campaign of another workspace is not found, an SMS is refused, and nothing is changed", async () => {
+test("a campaign of another workspace is not found, and nothing is changed", async () => {
   const id = await draft();
   const { key } = await service.newWorkspace();
   expect((await call("POST", `/campaigns/${id}/check`, undefined, { key })).status).toBe(404);
   const before = (await call("GET", `/campaigns/${id}`)).body.data;
   await check(id);
   expect((await call("GET", `/campaigns/${id}`)).body.data).toEqual(before);
-  await database.run(
-    sql`update campaigns set message_type = 'sms', phone_field_name = 'phone' where id = ${id}`,
-  );
-  expect((await call("POST", `/campaigns/${id}/check`)).status).toBe(400);
+});
+
+test("an SMS without a gateway has an error, as sending it has", async () => {
+  const sms = { message_type: "sms", phone_field_name: "phone", text_content: "Hi", html_content: null };
+  const id = await draft(sms);
+  expect(found((await check(id)).findings, "sms_gateway_missing").severity).toBe("error");
+  expect((await call("POST", `/campaigns/${id}/send`)).status).toBe(400);
 });

@@ -10,6 +10,8 @@ import { need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
 import type { AddressSearch } from "#platform/network/find-public-addresses.ts";
+import { type AudienceCount, countAudience } from "#sending/campaigns/audience/count-audience.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 import type { CampaignReader } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { samplePerson } from "#sending/mail/choose-person.ts";
 import { type LoadedMail, SAMPLE_SENDER } from "#sending/preview/load-mail.ts";
@@ -21,7 +23,6 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import type { AskedKind } from "./ask-server.ts";
 import { TargetServers } from "./ask-servers.ts";
 import { askSpamd, type SpamAnswer, type SpamdServer, type SpamReport } from "./ask-spamd.ts";
-import { type AudienceCount, countAudience } from "./audience-before-sending.ts";
 import type { AudienceBeforeSending, CampaignCheck, CheckFinding, CheckPart } from "./campaign-check.ts";
 import type { MailCheck, MailToCheck } from "./check-mail.ts";
 import { checkSender, checkSettings } from "./check-settings.ts";
@@ -36,6 +37,7 @@ export interface CampaignCheckDeps extends MailComposing, Pick<CampaignReader, "
   readonly servers: AddressSearch;
   /** Null without a spam scanner. */
   readonly spamd: SpamdServer | null;
+  readonly hasSmsGateway: boolean;
 }
 
 /** Nothing outside is waited for after this time, so that the check ends within ten seconds. */
@@ -70,7 +72,7 @@ export class MailChecker {
     loaded: LoadedMail,
     without: ReadonlySet<CheckPart> = new Set(),
   ): Promise<CampaignCheck> {
-    const { db, clock } = this.#deps;
+    const { db, clock, smsCountry } = this.#deps;
     const { workspaceId } = caller;
     const begin = performance.now();
     const now = clock.now();
@@ -79,11 +81,18 @@ export class MailChecker {
       this.#checkSettings(workspaceId, loaded),
       loaded.stored === null || without.has("audience")
         ? null
-        : countAudience(db, workspaceId, loaded.stored, now),
+        : countAudience(db, workspaceId, loaded.stored, { now, smsCountry }),
     ]);
     const counted = audience?.outcome === "counted" ? audience.audience : null;
-    const { cost, duration } = await this.#priceAndTime(caller, counted, now);
-    const findings = [...content.findings, ...settings, ...audienceFindings(audience), ...costFindings(cost)];
+    // An SMS takes nothing from plan and balance, and gateways have a speed of their own.
+    const isSms = loaded.campaign.message_type === "sms";
+    const { cost, duration } = await this.#priceAndTime(caller, isSms ? null : counted, now);
+    const findings = [
+      ...content.findings,
+      ...settings,
+      ...audienceFindings(audience, loaded.campaign),
+      ...costFindings(cost),
+    ];
     const uncounted =
       audience?.outcome === "failed" ? [{ part: "audience" as const, reason: audience.reason }] : [];
     return {
@@ -106,7 +115,8 @@ export class MailChecker {
   ) {
     const person = await samplePerson(this.#deps.db, workspaceId, loaded.listId, now);
     const prepared = await prepareMail(this.#deps, loaded, { person, now, showsFiles: false });
-    const isScanned = this.#deps.spamd !== null && !without.has("spam_score");
+    const isSms = loaded.campaign.message_type === "sms";
+    const isScanned = this.#deps.spamd !== null && !without.has("spam_score") && !isSms;
     const mail = await this.#readContent(workspaceId, { ...prepared, isScanned });
     const deadline = Math.max(begin + OUTSIDE_MS, performance.now() + LEAST_OUTSIDE_MS);
     const [reading, spam] = await Promise.all([
@@ -129,8 +139,9 @@ export class MailChecker {
         preview_text: mail.previewText,
         size: mail.size,
         html_size: mail.htmlSize,
-        links: without.has("links") ? null : countOf("link"),
-        images: without.has("images") ? null : { ...countOf("image"), bytes: counts.image.bytes },
+        sms: mail.sms,
+        links: isSms || without.has("links") ? null : countOf("link"),
+        images: isSms || without.has("images") ? null : { ...countOf("image"), bytes: counts.image.bytes },
         spam: scored && {
           score: scored.score,
           threshold: scored.threshold,
@@ -195,7 +206,10 @@ export class MailChecker {
   }
 }
 
-function audienceFindings(counted: AudienceCount | null): CheckFinding[] {
+function audienceFindings(
+  counted: AudienceCount | null,
+  { message_type, phone_field_name }: Pick<Campaign, "message_type" | "phone_field_name">,
+): CheckFinding[] {
   const found = (code: string, message: string, fix: string) =>
     wholeFinding("error", code, "recipient_type", message, fix);
   if (counted?.outcome === "missing") {
@@ -203,7 +217,12 @@ function audienceFindings(counted: AudienceCount | null): CheckFinding[] {
     return [found("audience_missing", message, "Choose a mailing list, a segment or conditions.")];
   }
   if (counted?.outcome !== "counted" || counted.audience.will_send > 0) return [];
-  const message = "No one in the audience can get the mail: it is empty, or all are inactive or suppressed.";
+  const others =
+    message_type === "sms" && phone_field_name !== null
+      ? `, or have no valid telephone number in ${phone_field_name}`
+      : "";
+  const what = message_type === "sms" ? "SMS" : "mail";
+  const message = `No one in the audience can get the ${what}: it is empty, or all are inactive or suppressed${others}.`;
   return [found("audience_empty", message, "Choose another audience, or add people to it.")];
 }
 

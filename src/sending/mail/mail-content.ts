@@ -69,6 +69,8 @@ export type StoredMail = Pick<
   Campaign,
   | "id"
   | "name"
+  | "message_type"
+  | "phone_field_name"
   | "subject"
   | "html_content"
   | "text_content"
@@ -97,8 +99,6 @@ export function draftToSend(
   return {
     ...mail,
     workspace_id: workspaceId,
-    message_type: "email",
-    phone_field_name: null,
     from_name: mail.from_name ?? list?.from_name ?? null,
     reply_to: mail.reply_to ?? list?.reply_to_email ?? null,
     mailing_list_name: list?.name ?? null,

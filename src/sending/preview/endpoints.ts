@@ -28,7 +28,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       mayTakeLong: "working aside",
       summary: "Render a mail as it would be sent to one person, without sending it",
       description:
-        "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.",
+        "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.",
       needs: need(campaigns, "read"),
       isEveryday: true,
       unaudited: "only reads",
@@ -45,7 +45,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
         const expires = new Date(now.getTime() + PREVIEW_MS);
         const id = await insertPreview(db, caller.workspaceId, rendered.pages, expires);
         const url = previewLink(caller.workspaceId, id, publicUrl(), keys.signing);
-        const { subject, html, text, headers, derived, warnings, sizeBytes, htmlBytes } = rendered;
+        const { subject, html, text, headers, derived, sms, warnings, sizeBytes, htmlBytes } = rendered;
         const { subscriberId: subscriber_id, email, first_name, last_name } = person;
         return {
           subject,
@@ -57,6 +57,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
           html_size: htmlBytes,
           derived,
           person: { subscriber_id, email, first_name, last_name },
+          sms,
           warnings: [...warnings],
           preview: { url, dark_url: `${url}?theme=dark`, expires_at: expires },
         };

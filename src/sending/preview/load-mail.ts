@@ -1,7 +1,6 @@
 /** What a request to render names: a campaign, a step of an autoresponder or neither, with edited fields on top. */
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { need, permissionOf } from "#platform/http/endpoint.ts";
@@ -39,6 +38,8 @@ export interface LoadedMail {
 
 const newMail: Omit<StoredMail, "id"> = {
   name: "",
+  message_type: "email",
+  phone_field_name: null,
   subject: "",
   html_content: null,
   text_content: null,
@@ -58,7 +59,7 @@ const newMail: Omit<StoredMail, "id"> = {
   attachments: [],
 };
 
-/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS, INSUFFICIENT_SCOPE for an autoresponder */
+/** @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE for an autoresponder */
 export async function loadMail(db: Queryable, caller: Caller, order: OrderedMail): Promise<LoadedMail> {
   const { workspaceId } = caller;
   const { campaign_id, autoresponder_id, step_id } = order;
@@ -83,7 +84,7 @@ export async function loadMail(db: Queryable, caller: Caller, order: OrderedMail
 
 /**
  * @param campaign without the content of its attachments
- * @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS
+ * @throws ApiError VALIDATION_ERROR
  */
 export async function loadCampaign(
   db: Queryable,
@@ -91,9 +92,6 @@ export async function loadCampaign(
   campaign: Campaign,
   order: OrderedMail = {},
 ): Promise<LoadedMail & { readonly stored: Campaign }> {
-  if (campaign.message_type === "sms") {
-    throw new ApiError("BAD_REQUEST", "Only mail can be rendered, and this campaign is an SMS");
-  }
   const stored = withEdits(campaign, order);
   return { source: "campaign", stored, ...(await withAudience(db, caller, stored, order)) };
 }
@@ -148,6 +146,7 @@ function withEdits<Mail extends StoredMail>(mail: Mail, order: OrderedMail): Mai
     from_email: readMailAddress("from_email", from_email) ?? mail.from_email,
     from_name: from_name === undefined ? mail.from_name : readFromName(from_name),
     reply_to: reply_to === undefined ? mail.reply_to : readMailAddress("reply_to", reply_to),
+    phone_field_name: given("phone_field_name") ?? null,
     enable_open_tracking: given("enable_open_tracking") ?? null,
     enable_click_tracking: given("enable_click_tracking") ?? null,
     custom_headers: readBody(given("custom_headers")),

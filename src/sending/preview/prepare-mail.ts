@@ -1,4 +1,5 @@
 /** What a preview and a check need to write a mail: the person as whom it is written, and how the mail is composed. */
+import type { CountryCode } from "libphonenumber-js";
 import { subscribers } from "#audience/subscribers/permission.ts";
 import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
 import { domainOf } from "#mail/address.ts";
@@ -32,6 +33,8 @@ export interface MailComposing {
   readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
   /** Null when the service receives no mail. */
   readonly bounceDomain: string | null;
+  /** The country of telephone numbers without a country code. */
+  readonly smsCountry: CountryCode | null;
 }
 
 /** @throws ApiError VALIDATION_ERROR for an unknown subscriber, INSUFFICIENT_SCOPE */
@@ -63,7 +66,7 @@ export async function choosePerson(
  * @param options showsFiles: whether the content of files is read where the HTML shows them; only their size counts otherwise
  */
 export async function prepareMail(
-  { db, publicUrl, findIdentity, linkBase, bounceDomain }: MailComposing,
+  { db, publicUrl, findIdentity, linkBase, bounceDomain, smsCountry }: MailComposing,
   { campaign, source, listId, files }: LoadedMail,
   {
     person,
@@ -89,6 +92,7 @@ export async function prepareMail(
     publicUrl: publicUrl(),
     linkBase: base,
     bounceDomain,
+    smsCountry,
     signingKey: identity.signingKey,
     returnPathHost: identity.returnPathHost,
   };

@@ -5,6 +5,7 @@
  * 2 MB of HTML take a second.
  */
 import { createSecretKey, randomBytes } from "node:crypto";
+import type { CountryCode } from "libphonenumber-js";
 import { assemble, bothBodies, encodedAttachment, type Parts } from "#delivery/compose/assemble-mime.ts";
 import { compose } from "#delivery/compose/compose-leased-message.ts";
 import { domainOf } from "#mail/address.ts";
@@ -26,6 +27,7 @@ import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { mailValues, type PersonalValues } from "#sending/mail/web-view-values.ts";
 import { outgoingLinks, testLinks } from "#tracking/link-tokens.ts";
 import { darkHtml } from "./dark-html.ts";
+import type { SmsSize } from "./rendered-mail.ts";
 
 /** A file in the mail. Its content may be empty: then its size counts. */
 export interface PreviewFile extends StoredAttachment {
@@ -45,6 +47,8 @@ export interface MailToRender {
   readonly linkBase: string;
   /** Null when the service receives no mail. */
   readonly bounceDomain: string | null;
+  /** The country of telephone numbers without a country code. */
+  readonly smsCountry: CountryCode | null;
   readonly signingKey: Parts["signingKey"];
   readonly returnPathHost: string;
 }
@@ -62,6 +66,8 @@ export interface RenderedPreview {
   /** The whole mail. */
   readonly message: Uint8Array;
   readonly derived: { readonly html: boolean; readonly text: boolean; readonly unsubscribe_footer: boolean };
+  /** Null for mail. */
+  readonly sms: (SmsSize & { readonly to: string | null }) | null;
   readonly warnings: readonly ContentFault[];
   /** The HTML as pages with the mail's own images, in the light and in the dark theme. */
   readonly pages: { readonly light: string; readonly dark: string };
@@ -102,6 +108,7 @@ export async function renderMail(mail: MailToRender): Promise<RenderAnswer> {
       text: campaign.text_content === null,
       unsubscribe_footer: compiled.content.hasFooter,
     },
+    sms: null,
     warnings: compiled.warnings,
     pages: { light: page, dark: darkHtml(page) },
   };

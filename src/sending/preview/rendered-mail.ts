@@ -1,7 +1,7 @@
 /** The shapes of POST /render: what to render, and the mail. */
 import { type Static, Type } from "typebox";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
-import { Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 
@@ -28,6 +28,12 @@ export const orderedMail = {
   enable_open_tracking: mailFields.enable_open_tracking,
   enable_click_tracking: mailFields.enable_click_tracking,
   custom_headers: omittable(Type.String({ description: "Lines `Name: value`; null for none." })),
+  phone_field_name: omittable(
+    Type.String({
+      maxLength: 200,
+      description: "For an SMS campaign: the custom field with the number, in place of the stored one.",
+    }),
+  ),
   mailing_list_id: uuid("The list whose name, sender, custom fields and members are used."),
 };
 const OrderedMail = Type.Object(orderedMail);
@@ -49,6 +55,22 @@ export const RenderOrder = Type.Object(
 );
 export type RenderOrder = Static<typeof RenderOrder>;
 
+export const SmsSize = Type.Object(
+  {
+    alphabet: Type.Enum(["GSM-7", "UCS-2"], {
+      description:
+        "`GSM-7`: 160 characters in one SMS, 153 in each of several. `UCS-2`, where the text has characters outside of that alphabet: 70 and 67.",
+    }),
+    characters: Type.Integer({
+      minimum: 0,
+      description: "Characters as they are counted, with links as long as those that are sent.",
+    }),
+    parts: Type.Integer({ minimum: 1, description: "How many SMS the text takes; above 10 it is not sent." }),
+  },
+  { $id: "SmsSize" },
+);
+export type SmsSize = Static<typeof SmsSize>;
+
 export const RenderedMail = Type.Object(
   {
     subject: Type.String({ description: "The subject with the person's values." }),
@@ -60,21 +82,24 @@ export const RenderedMail = Type.Object(
       { description: "The sender, with the name of the list where the mail has none." },
     ),
     html: Type.String({
-      description: "The HTML part with the person's values. Links have their own targets, not tracked ones.",
+      description:
+        "The HTML part with the person's values. Links have their own targets, not tracked ones. Empty for an SMS.",
     }),
-    text: Type.String({ description: "The text part with the person's values." }),
+    text: Type.String({ description: "The text part, or the SMS, with the person's values." }),
     headers: Type.Array(
       Type.Object({
         name: Type.String({ description: "Name of the header field." }),
         value: Type.String({ description: "As in the mail: in encoded words, unfolded." }),
       }),
-      { description: "The header fields in their order, without DKIM-Signature." },
+      { description: "The header fields in their order, without DKIM-Signature. None for an SMS." },
     ),
     size: Type.Integer({
-      description: "Bytes of the whole mail as sent, with tracked links, attachments and signature.",
+      description:
+        "Bytes of the whole mail as sent, with tracked links, attachments and signature, or of the encoded SMS.",
     }),
     html_size: Type.Integer({
-      description: "Bytes of the HTML part with tracked links. Gmail shows about the first 102,400.",
+      description:
+        "Bytes of the HTML part with tracked links. Gmail shows about the first 102,400. 0 for an SMS.",
     }),
     derived: Type.Object(
       {
@@ -94,6 +119,17 @@ export const RenderedMail = Type.Object(
         last_name: nullable(Type.String({ description: "Last name; null if unknown." })),
       },
       { description: "As whom the mail was rendered." },
+    ),
+    sms: described(
+      nullable(
+        Type.Object({
+          ...SmsSize.properties,
+          to: nullable(
+            Type.String({ description: "The person's number (E.164); null when there is no valid one." }),
+          ),
+        }),
+      ),
+      "For an SMS: its number and its length; null for mail.",
     ),
     warnings: Type.Array(ContentWarning, { description: "Merge tags that show nothing." }),
     preview: Type.Object(

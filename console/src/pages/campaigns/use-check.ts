@@ -14,11 +14,7 @@ interface Options {
 }
 
 /** The former result stays while a newer version is checked. */
-export function useCheck(
-  { id, message_type }: Pick<Campaign, "id" | "message_type">,
-  revision: number,
-  { isWriting }: Options,
-) {
+export function useCheck({ id }: Pick<Campaign, "id">, revision: number, { isWriting }: Options) {
   const { api, workspace } = usePlace();
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ["campaign-check", workspace.id, id, revision],
@@ -27,8 +23,6 @@ export function useCheck(
       return check(api, id, signal);
     },
     placeholderData: keepPreviousData,
-    // The service renders and checks mail only.
-    enabled: message_type === "email",
     retry: (_count, fault) => isBusy(fault),
     retryDelay: RETRY_MS,
     staleTime: isWriting ? Number.POSITIVE_INFINITY : 0,

@@ -68,24 +68,25 @@ export interface AudienceSample extends Excluded {
   readonly looked: number;
 }
 
-/**
- * Counts the people of an audience who would get no mail now, over all of them or over a random part.
- * @param share the part, above 0; from 1 on all people are looked at
- */
+/** A random part of an audience, another one each time that it is read. @param share above 0; from 1 on it is all people */
+export const someOf = (people: Sql, share: number): Sql =>
+  share >= 1 ? people : sql`(select id from ${people} a where random() < ${share})`;
+
+/** Counts those of these people who would get no message now. @param unreachable ids of those without a telephone number */
 export async function countExclusions(
   db: Queryable,
   workspaceId: WorkspaceId,
   people: Sql,
-  { share, ...terms }: EligibilityTerms & { readonly share: number },
+  terms: EligibilityTerms,
+  unreachable: readonly string[],
 ): Promise<AudienceSample> {
-  const part = share >= 1 ? people : sql`(select id from ${people} a where random() < ${share})`;
   const row = await db.row<AudienceSample>(
     bounded(sql`
-      with asked as materialized (${candidatesSql(eachOf(workspaceId, part), terms)})
+      with asked as materialized (${candidatesSql(eachOf(workspaceId, people), terms)})
       select count(*)::int as looked, count(*) filter (where cause = 'suppressed')::int as suppressed,
         count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
         count(*) filter (where cause = 'invalid')::int as invalid
-      from ${exclusionsSql(sql`asked`)} checked`),
+      from ${exclusionsSql(sql`asked`, unreachable)} checked`),
   );
   return row ?? { looked: 0, suppressed: 0, unsubscribed: 0, invalid: 0 };
 }

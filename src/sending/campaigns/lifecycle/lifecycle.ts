@@ -19,6 +19,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { countAudience } from "#sending/campaigns/audience/count-audience.ts";
 import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import type { Campaign, CampaignChange, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
@@ -253,8 +254,7 @@ export async function sendCampaign(
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;
-  // The draft's estimate may be old. A campaign that is sent now counts its recipients anyway.
-  const estimate = waits ? await estimateAudience(db, workspaceId, campaign, now) : campaign.total_recipients;
+  const estimate = waits ? await recipientsOf(deps, workspaceId, campaign, now) : campaign.total_recipients;
   return db.transaction(async (tx) => {
     const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
     // What the campaign uses may have been deleted since the checks.
@@ -267,6 +267,20 @@ export async function sendCampaign(
     await advanceCampaignsNow(tx);
     return storeResponseIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
+}
+
+/**
+ * How many people would get it now. The draft's estimate may be old, and counts those who are suppressed; it remains where
+ * counting takes too long. A campaign that is sent now counts its recipients anyway.
+ */
+async function recipientsOf(
+  { db, smsCountry }: CampaignDeps,
+  workspaceId: WorkspaceId,
+  campaign: Campaign,
+  now: Date,
+): Promise<number> {
+  const counted = await countAudience(db, workspaceId, campaign, { now, smsCountry });
+  return counted.outcome === "counted" ? counted.audience.will_send : campaign.total_recipients;
 }
 
 /**

@@ -170,3 +170,22 @@ test("a draft has no progress, and a deleted campaign is not found", async () =>
   await call("DELETE", `/campaigns/${id}`);
   expect((await call("GET", `/campaigns/${id}/progress`)).status).toBe(404);
 });
+
+test("a scheduled campaign goes to as many people as its check says, without those who are suppressed", async () => {
+  const list = await newList(database, workspaceId);
+  const people = ["a", "b", "c", "d"].map((name) => ({ email: `${name}@later.test` }));
+  await addPeople(database, workspaceId, list, people);
+  const suppressions = await call("POST", "/suppression-lists", { name: "Never" });
+  const entries = `/suppression-lists/${suppressions.body.data.id}/entries`;
+  await call("POST", entries, { entries: "a@later.test" });
+  await call("POST", `/mailing-lists/${list}/subscribers`, { email: "e@later.test", status: "unsubscribed" });
+  const id = await newCampaign(database, workspaceId, list);
+  const scheduled_at = new Date(clock.now().getTime() + 3_600_000).toISOString();
+  expect((await call("POST", `/campaigns/${id}/send`, { scheduled_at })).body.data).toMatchObject({
+    status: "scheduled",
+    total_recipients: 3,
+  });
+  const { body } = await call("POST", `/campaigns/${id}/check`);
+  expect(body.data.audience).toMatchObject({ total: 5, will_send: 3 });
+  expect(await progressOf(id)).toMatchObject({ total: 3, counts: { preparing: 3 }, is_total_final: false });
+});

@@ -19,6 +19,7 @@ import { FromStep } from "./from-step.tsx";
 import { Notices } from "./notices.tsx";
 import { PreviewPane, SAMPLE } from "./preview-pane.tsx";
 import { SendStep } from "./send-step.tsx";
+import { SmsPreview } from "./sms-preview.tsx";
 import { SmsStep } from "./sms-step.tsx";
 import { ToStep } from "./to-step.tsx";
 import { type OpenDraft, useDraft } from "./use-draft.ts";
@@ -63,9 +64,10 @@ function OpenEditor({
   const html = useRef<CodeEditorHandle>(null);
   const text = useRef<CodeEditorHandle>(null);
   const isSms = campaign.message_type === "sms";
-  const rendering = useRender(isSms ? undefined : orderOf(campaign, draft, person), () =>
-    html.current?.anchored(),
+  const rendering = useRender(orderOf(campaign, draft, person), () =>
+    isSms ? undefined : html.current?.anchored(),
   );
+  const Preview = isSms ? SmsPreview : PreviewPane;
   const { check, error, isChecking, again } = useCheck(campaign, open.state.revision, { isWriting: true });
 
   const jump = ({ field, line, column }: Finding) => {
@@ -90,7 +92,7 @@ function OpenEditor({
         onPreview={() => setShowsPreview(!showsPreview)}
       />
       <Notices open={open} onChanged={onChanged} />
-      <div className={`grid min-h-0 flex-1 ${isSms ? "" : "lg:grid-cols-[minmax(0,1fr)_minmax(340px,44%)]"}`}>
+      <div className="grid min-h-0 flex-1 lg:grid-cols-[minmax(0,1fr)_minmax(340px,44%)]">
         <Tabs
           selectedKey={step}
           onSelectionChange={(next) => go(String(next) as Step)}
@@ -132,17 +134,17 @@ function OpenEditor({
             <SendStep open={open} check={check} isChecking={isChecking} onJump={jump} />
           </StepPanel>
         </Tabs>
-        {!isSms && (
-          <div className={`min-h-0 min-w-0 border-t border-line ${showsPreview ? "" : "max-lg:hidden"}`}>
-            {isWritten(draft) ? (
-              <PreviewPane rendering={rendering} person={person} onPerson={setPerson} />
-            ) : (
-              <section aria-label="Preview" className="h-full border-line bg-sunken lg:border-l">
-                <Empty title="Nothing is written yet">The mail appears here while you write it.</Empty>
-              </section>
-            )}
-          </div>
-        )}
+        <div className={`min-h-0 min-w-0 border-t border-line ${showsPreview ? "" : "max-lg:hidden"}`}>
+          {isWritten(campaign, draft) ? (
+            <Preview rendering={rendering} person={person} onPerson={setPerson} />
+          ) : (
+            <section aria-label="Preview" className="h-full border-line bg-sunken lg:border-l">
+              <Empty title="Nothing is written yet">
+                {isSms ? "The SMS" : "The mail"} appears here while you write it.
+              </Empty>
+            </section>
+          )}
+        </div>
       </div>
     </div>
   );
@@ -198,16 +200,17 @@ function stepOf(field: string | null): Step {
   return /^(?:subject|html_content|text_content|attachments|phone_)/.test(field ?? "") ? "content" : "send";
 }
 
-function isWritten({ html_content, text_content }: Draft): boolean {
-  return html_content !== null || text_content !== null;
+function isWritten({ message_type }: Campaign, { html_content, text_content }: Draft): boolean {
+  return text_content !== null || (html_content !== null && message_type === "email");
 }
 
 /** What to render: the draft as it is on the page, saved or not. */
-function orderOf({ id }: Campaign, draft: Draft, person: string): Order | undefined {
-  if (!isWritten(draft)) return undefined;
+function orderOf(campaign: Campaign, draft: Draft, person: string): Order | undefined {
+  if (!isWritten(campaign, draft)) return undefined;
   const { subject, html_content, text_content, from_email, from_name, reply_to, mailing_list_id } = draft;
   return {
-    campaign_id: id,
+    campaign_id: campaign.id,
+    ...(campaign.message_type === "sms" && { phone_field_name: draft.phone_field_name }),
     html_content,
     text_content,
     from_name,

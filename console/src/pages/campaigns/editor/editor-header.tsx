@@ -69,12 +69,10 @@ export function EditorHeader({ open, check, onChanged, onFinding, showsPreview, 
           <SaveState state={state} />
         </div>
         <div className="flex shrink-0 items-center gap-2">
-          {isMail && (
-            <Button className="lg:hidden" onPress={onPreview}>
-              {showsPreview ? <Pencil size={15} aria-hidden /> : <Eye size={15} aria-hidden />}
-              {showsPreview ? "Write" : "Preview"}
-            </Button>
-          )}
+          <Button className="lg:hidden" onPress={onPreview}>
+            {showsPreview ? <Pencil size={15} aria-hidden /> : <Eye size={15} aria-hidden />}
+            {showsPreview ? "Write" : "Preview"}
+          </Button>
           {isMail && mayCall(workspace, "testCampaign") && (
             <Button onPress={() => setOverlay("test")}>Test …</Button>
           )}

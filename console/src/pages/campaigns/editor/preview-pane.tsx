@@ -88,13 +88,13 @@ export function PreviewPane({
             anchor={anchor}
           />
         )}
-        {error !== undefined && <Fault error={error} onRetry={again} />}
+        {error !== undefined && <RenderFault error={error} onRetry={again} />}
       </div>
     </section>
   );
 }
 
-function PersonPicker({
+export function PersonPicker({
   person,
   onPerson,
 }: {
@@ -129,7 +129,7 @@ function PersonPicker({
 }
 
 /** Why the mail that is shown is not the newest: often a merge tag that is still being written. */
-function Fault({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+export function RenderFault({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
   const details = error instanceof PosthasteError ? error.details : [];
   return (
     <div className="absolute inset-x-0 bottom-0 border-t border-line bg-surface">

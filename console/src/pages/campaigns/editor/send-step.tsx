@@ -43,11 +43,7 @@ export function SendStep({ open, check, isChecking, onJump }: Props) {
       {/* At the end, because what is found moves what is below. */}
       <div className="border-t border-line pt-4">
         {check && <Findings check={check} isChecking={isChecking} onJump={onJump} />}
-        {!check && (
-          <p className="min-h-8 text-muted">
-            {isSms ? "The check is for mail. An SMS is checked when it is sent." : "Checking …"}
-          </p>
-        )}
+        {!check && <p className="min-h-8 text-muted">Checking …</p>}
       </div>
     </div>
   );

@@ -56,11 +56,11 @@ function SmsCounter({ text }: { readonly text: string }) {
   const { alphabet, characters, parts, left, foreign } = smsSizeOf(text);
   return (
     <p className="px-6 pb-4">
-      <span className="font-medium">{counted(parts, "SMS", "SMS")}</span>
+      <span className="font-medium">{counted(parts, "SMS", "SMS")} as written</span>
       <span className="text-muted">
         : {counted(characters, "character")}, room for {countText(left)} more, alphabet {alphabet}
         {foreign !== undefined && ` because of “${foreign}”`}.
-        {text.includes("{{") && " Merge tags are counted as they are written; their values may be longer."}
+        {text.includes("{{") && " The preview counts merge tags with their values."}
       </span>
     </p>
   );

@@ -2,10 +2,9 @@
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { listsQuery } from "../../../api/lists.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
-import { Button } from "../../../parts/button.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { counted, countText } from "../../../parts/numbers.ts";
 import { Picker } from "../../../parts/picker.tsx";
@@ -14,6 +13,10 @@ import type { Check } from "../findings.tsx";
 import { ExcludedReasons } from "../send/excluded-reasons.tsx";
 import type { Campaign, Draft } from "./draft.ts";
 import type { OpenDraft } from "./use-draft.ts";
+
+const ConditionsChoice = lazy(async () => ({
+  default: (await import("./conditions-choice.tsx")).ConditionsChoice,
+}));
 
 type Kind = "list" | "segment" | "conditions";
 
@@ -25,7 +28,9 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
   const kinds = [
     { id: "list", name: "A list" },
     ...(mayCall(workspace, "listSegments") ? [{ id: "segment", name: "A segment" } as const] : []),
-    ...(draft.segment_conditions ? [{ id: "conditions", name: "Conditions" } as const] : []),
+    ...(draft.segment_conditions || mayCall(workspace, "previewSegment")
+      ? [{ id: "conditions", name: "Conditions" } as const]
+      : []),
   ] as const;
   return (
     <div className="flex max-w-2xl flex-col gap-5">
@@ -46,22 +51,12 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
         />
       )}
       {kind === "conditions" && (
-        <p>
-          The people who meet {counted(draft.segment_conditions?.rules.length ?? 0, "condition")} of this
-          campaign alone.{" "}
-          <Button
-            kind="quiet"
-            onPress={() => {
-              edit({ segment_conditions: null });
-              setKind("list");
-            }}
-          >
-            Remove the conditions
-          </Button>
-        </p>
+        <Suspense fallback={<div aria-busy className="h-60" />}>
+          <ConditionsChoice draft={draft} edit={edit} />
+        </Suspense>
       )}
-      {campaign.message_type === "email" && <AudienceFacts check={check} listId={draft.mailing_list_id} />}
-      {kindOf(draft) !== "conditions" && <Samples draft={draft} />}
+      <AudienceFacts check={check} listId={draft.mailing_list_id} />
+      {kind !== "conditions" && kindOf(draft) !== "conditions" && <Samples draft={draft} />}
     </div>
   );
 }

@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function Audience({ campaign, check, hasFailed }: Props & { readonly campaign: Data<"getCampaign"> }) {
-  const { mailing_list_name, segment_name, mailing_list_id } = campaign;
+  const { mailing_list_name, segment_name, segment_conditions, mailing_list_id } = campaign;
   const of = segment_name ?? mailing_list_name;
   if (!check) return <Pending text={hasFailed ? "Not known" : "Counting people …"} lines={2} />;
   const { audience, unchecked } = check;
@@ -33,6 +33,7 @@ export function Audience({ campaign, check, hasFailed }: Props & { readonly camp
           {counted(will_send, "person", "people")}
         </b>
         {of && <span className="text-muted"> of {of}</span>}
+        {segment_conditions && <span className="text-muted"> who meet the campaign’s conditions</span>}
       </p>
       <p className="text-muted">
         {excluded.total === 0 ? (

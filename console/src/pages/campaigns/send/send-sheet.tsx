@@ -84,11 +84,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
       {error && <Failure error={error} onRetry={again} />}
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[96px_minmax(0,1fr)]">
         <Line name="To">
-          {isMail ? (
-            <Audience campaign={campaign} check={check} hasFailed={error !== null} />
-          ) : (
-            `The people of ${campaign.segment_name ?? campaign.mailing_list_name ?? "no list yet"} who have a number`
-          )}
+          <Audience campaign={campaign} check={check} hasFailed={error !== null} />
         </Line>
         <Line name="When">
           <WhenChoice value={when} onChange={setWhen} timezone={timezone} isBare />
@@ -103,15 +99,15 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
                 <Cost check={check} hasFailed={error !== null} />
               </Line>
             )}
-            <Line name="Check">
-              {check ? (
-                <Findings check={check} isChecking={isChecking} onJump={onFinding} most={SHOWN_FINDINGS} />
-              ) : (
-                <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading the mail …"}</p>
-              )}
-            </Line>
           </>
         )}
+        <Line name="Check">
+          {check ? (
+            <Findings check={check} isChecking={isChecking} onJump={onFinding} most={SHOWN_FINDINGS} />
+          ) : (
+            <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading it …"}</p>
+          )}
+        </Line>
       </dl>
       {campaign.approval_requested_at && (
         <p className="border-l-2 border-info px-4 py-1">
