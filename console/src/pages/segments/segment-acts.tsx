@@ -1,12 +1,13 @@
 /** The further acts of a saved segment: duplicate, export, delete. */
 import type { Schema } from "@posthaste/client";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { useSegmentUses } from "./uses.ts";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"Segment"> }) {
@@ -87,9 +88,9 @@ function DeleteSegment({
             {uses.map(({ kind, name, to }) => (
               <li key={to}>
                 The {kind}{" "}
-                <Link to={`/${workspace.id}/${to}`} className="text-accent underline">
+                <PlaceLink to={to} className="text-accent underline">
                   {name}
-                </Link>
+                </PlaceLink>
               </li>
             ))}
           </ul>

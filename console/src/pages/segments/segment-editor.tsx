@@ -18,6 +18,7 @@ import { SegmentBuilder } from "../../parts/segment-builder/segment-builder.tsx"
 import { SegmentCount } from "../../parts/segment-builder/segment-count.tsx";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { ConditionsJson } from "./conditions-json.tsx";
 import { LeaveQuestion } from "./leave-question.tsx";
 import { SegmentActs } from "./segment-acts.tsx";
@@ -150,9 +151,9 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
           Segments
         </Link>
         of
-        <Link to={`/${workspace.id}/lists/${listId}`} className="text-accent hover:underline">
+        <PlaceLink to={`lists/${listId}`} className="text-accent hover:underline">
           {listName}
-        </Link>
+        </PlaceLink>
         {saved && isChanged && <span className="ml-2">Not saved yet</span>}
       </p>
       {save.error && !isAtField ? <Failure error={save.error} /> : null}

@@ -7,6 +7,7 @@ import { usePlace } from "../../../api/session.tsx";
 import { Field } from "../../../parts/field.tsx";
 import { Picker } from "../../../parts/picker.tsx";
 import { StateMark } from "../../../parts/state-mark.tsx";
+import { PlaceLink } from "../../../shell/place-link.tsx";
 import { textOrNull } from "./draft.ts";
 import type { OpenDraft } from "./use-draft.ts";
 
@@ -155,9 +156,9 @@ export function SenderReadiness({ email }: { readonly email: string }) {
           sender ? "The owner of this address has not confirmed it" : `${host} is not one of your domains`
         }
       />{" "}
-      <Link to={`/${workspace.id}/domains`} className="text-accent hover:underline">
+      <PlaceLink to="domains" className="text-accent hover:underline">
         Domains & senders
-      </Link>
+      </PlaceLink>
     </p>
   );
 }
