@@ -8,10 +8,13 @@ import { Failure } from "../../parts/failure.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Column } from "./column.tsx";
 import { Join } from "./join.tsx";
-import { ToSignIn, useToken } from "./link.tsx";
+import { ToSignIn, WithToken } from "./link.tsx";
 
 export function InvitationPage() {
-  const token = useToken();
+  return <WithToken>{(token) => <Invitation key={token} token={token} />}</WithToken>;
+}
+
+function Invitation({ token }: { readonly token: string }) {
   const session = useSession();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -54,7 +57,6 @@ export function InvitationPage() {
         </>
       ) : (
         <Join
-          key={token}
           token={token}
           isSignedIn={session !== null}
           onJoined={(workspaceId) => {
