@@ -54,7 +54,9 @@ export function CampaignsPage() {
         acts={
           mayWrite && (
             <>
-              <Button onPress={() => setStart("html")}>Paste HTML</Button>
+              <Button className="max-sm:hidden" onPress={() => setStart("html")}>
+                Paste HTML
+              </Button>
               <Button kind="primary" onPress={() => setStart("empty")}>
                 <Plus size={16} aria-hidden /> New campaign
               </Button>
