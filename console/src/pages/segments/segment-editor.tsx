@@ -154,8 +154,14 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
         <PlaceLink to={`lists/${listId}`} className="text-accent hover:underline">
           {listName}
         </PlaceLink>
-        {saved && isChanged && <span className="ml-2">Not saved yet</span>}
+        {saved && isChanged && mayWrite && <span className="ml-2">Not saved yet</span>}
       </p>
+      {!mayWrite && (
+        <p className="mb-4 text-muted">
+          Your role ({workspace.role.name}) may not change segments. You can try other rules here; they are
+          not saved.
+        </p>
+      )}
       {save.error && !isAtField ? <Failure error={save.error} /> : null}
       <Form
         validationErrors={errors}
