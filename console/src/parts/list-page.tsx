@@ -117,6 +117,9 @@ export function ListPage<Row>(props: Props<Row>) {
   const isOpen = panel !== undefined && search.open !== undefined;
   const count = Object.keys(values).length;
   const total = data?.pagination.total ?? 0;
+  const isEmpty = data?.rows.length === 0 && count === 0;
+  // What is empty has its first act in the middle.
+  const acts = isEmpty ? undefined : props.acts;
   const shown = columns.filter(
     ({ id, isSecondary }, place) => place === 0 || !(settings.hidden.includes(id) || (isOpen && isSecondary)),
   );
@@ -146,7 +149,7 @@ export function ListPage<Row>(props: Props<Row>) {
           <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 px-6 py-2 max-md:px-4">
             <h1 className="text-title font-semibold tracking-[-0.01em]">{title}</h1>
             {props.beside?.(() => void refetch())}
-            <div className="ml-auto flex items-center gap-2">{props.acts}</div>
+            <div className="ml-auto flex items-center gap-2">{acts}</div>
           </header>
         )}
         <div
@@ -160,7 +163,7 @@ export function ListPage<Row>(props: Props<Row>) {
             values={values}
             onChange={(next) => go({ ...keep, ...next })}
           />
-          {isPart && props.acts && <div className="flex min-h-9 items-center gap-2">{props.acts}</div>}
+          {isPart && acts && <div className="flex min-h-9 items-center gap-2">{acts}</div>}
           <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
             {data && total > 0 && (
               <Pager
@@ -200,7 +203,9 @@ export function ListPage<Row>(props: Props<Row>) {
         >
           {error && !data ? (
             <Failure error={error} onRetry={() => refetch()} />
-          ) : data?.rows.length === 0 && count > 0 ? (
+          ) : isEmpty ? (
+            props.empty
+          ) : data?.rows.length === 0 ? (
             <Empty
               title={`No ${noun} matches`}
               action={
@@ -211,8 +216,6 @@ export function ListPage<Row>(props: Props<Row>) {
             >
               Take a condition away, or look for a part of the word.
             </Empty>
-          ) : data?.rows.length === 0 ? (
-            props.empty
           ) : (
             <DataTable
               label={title}

@@ -70,7 +70,7 @@ export function CampaignsPage() {
               mayWrite && (
                 <>
                   <Button kind="primary" onPress={() => setStart("empty")}>
-                    Write a campaign
+                    <Plus size={16} aria-hidden /> New campaign
                   </Button>
                   <Button onPress={() => setStart("html")}>Paste HTML</Button>
                 </>

@@ -1,4 +1,5 @@
 /** Joining a workspace with the link of an invitation: as the person who is signed in, as one with an account, or as a new one. */
+import { PosthasteError } from "@posthaste/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { openApi } from "../../api/client.ts";
@@ -26,10 +27,11 @@ function Invitation({ token }: { readonly token: string }) {
     mutationFn: () => openApi.signOut(),
     onSuccess: () => queries.setQueryData(sessionQuery.queryKey, null),
   });
+  const isEnded = error instanceof PosthasteError && error.status === 404;
   if (error)
     return (
       <Column title="This invitation cannot be accepted">
-        <Failure error={error} onRetry={refetch} />
+        <Failure error={error} {...(!isEnded && { onRetry: refetch })} />
         <ToSignIn kind="quiet">Go to the console</ToSignIn>
       </Column>
     );
