@@ -69,7 +69,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await page.getByText("edith@example.com").waitFor();
 
       await page.getByRole("link", { name: "Campaigns", exact: true }).click();
-      await button("Write a campaign").click();
+      await button("New campaign").click();
       await page.getByLabel("Name", { exact: true }).fill("Spring");
       await page.getByLabel("Subject").fill("Spring in {{ wohnort }}");
       await page.getByRole("combobox", { name: "List" }).click();

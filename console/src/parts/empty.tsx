@@ -13,7 +13,7 @@ export function Empty({
   return (
     <div className="mx-auto max-w-md px-6 py-16 text-center">
       <p className="text-[15px] font-medium">{title}</p>
-      {children && <div className="mt-1 text-muted">{children}</div>}
+      {children && <div className="mt-1 text-balance text-muted">{children}</div>}
       {action && <div className="mt-4 flex justify-center gap-2">{action}</div>}
     </div>
   );

@@ -119,6 +119,9 @@ export function ListPage<Row>(props: Props<Row>) {
   const isOpen = panel !== undefined && search.open !== undefined;
   const count = Object.keys(values).length;
   const total = data?.pagination.total ?? 0;
+  const isEmpty = data?.rows.length === 0 && count === 0;
+  // What is empty has its first act in the middle.
+  const acts = isEmpty ? undefined : props.acts;
   const shown = columns.filter(
     ({ id, isSecondary }, place) => place === 0 || !(settings.hidden.includes(id) || (isOpen && isSecondary)),
   );
@@ -202,7 +205,9 @@ export function ListPage<Row>(props: Props<Row>) {
         >
           {error && !data ? (
             <Failure error={error} onRetry={() => refetch()} />
-          ) : data?.rows.length === 0 && count > 0 ? (
+          ) : isEmpty ? (
+            props.empty
+          ) : data?.rows.length === 0 ? (
             <Empty
               title={`No ${noun} matches`}
               action={
@@ -213,8 +218,6 @@ export function ListPage<Row>(props: Props<Row>) {
             >
               Take a condition away, or look for a part of the word.
             </Empty>
-          ) : data?.rows.length === 0 ? (
-            props.empty
           ) : (
             <DataTable
               label={title}

@@ -13,7 +13,7 @@ export function Page({
   return (
     <div className="mx-auto max-w-5xl px-6 pb-16">
       <header className="flex min-h-16 items-center gap-3 py-3">
-        <h1 className="min-w-0 text-title break-words md:truncate font-semibold tracking-[-0.01em]">
+        <h1 className="min-w-0 text-title break-words max-md:line-clamp-4 md:truncate font-semibold tracking-[-0.01em]">
           {title}
         </h1>
         {acts && <div className="ml-auto flex shrink-0 gap-2">{acts}</div>}

@@ -56,7 +56,7 @@ export function Bands() {
 
 function Band({ notice }: { readonly notice: Schema<"Notice"> }) {
   const { workspace } = usePlace();
-  const place = placeOfNotice(notice);
+  const place = placeOfNotice(workspace, notice);
   return (
     <>
       <span className="font-medium">{notice.title}</span> {notice.message}{" "}

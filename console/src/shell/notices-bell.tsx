@@ -31,7 +31,7 @@ export function NoticesBell() {
         <Shown
           withDismissed={withDismissed}
           hrefOf={(notice) => {
-            const place = placeOfNotice(notice);
+            const place = placeOfNotice(workspace, notice);
             return place && `/${workspace.id}/${place}`;
           }}
           onGo={close}

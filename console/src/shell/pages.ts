@@ -76,6 +76,27 @@ export function pageAt(path: string): PageEntry | undefined {
   return groups.flatMap(({ pages }) => pages).find(({ to }) => to === first);
 }
 
+/** Pages that need more than the list from which people come to them. */
+const deeper: readonly (PageEntry & { readonly at: RegExp })[] = [
+  { at: /^lists\/[^/]+\/import$/, to: "lists", name: "Import", icon: List, lists: "importSubscribers" },
+  { at: /^lists\/[^/]+\/segments\//, to: "lists", name: "Segment", icon: ListFilter, lists: "getSegment" },
+  {
+    at: /^lists\/[^/]+\/segments\/new$/,
+    to: "lists",
+    name: "New segment",
+    icon: List,
+    lists: "createSegment",
+  },
+];
+
+/** The page at a path below the workspace, or one above it, that the role of the person does not open. */
+export function closedPage(workspace: Workspace, path: string): PageEntry | undefined {
+  const [place = ""] = path.split("?");
+  const above = pageAt(place);
+  const pages = [...(above ? [above] : []), ...deeper.filter(({ at }) => at.test(place))];
+  return pages.find((page) => !mayOpen(workspace, page));
+}
+
 export function mayOpen(workspace: Workspace, { lists }: PageEntry): boolean {
   return lists === undefined || mayCall(workspace, lists);
 }

@@ -1,5 +1,7 @@
 /** Where the console shows what the API names: results of a search, and what notices are about. */
 import type { Schema } from "@posthaste/client";
+import type { Workspace } from "../api/session.tsx";
+import { closedPage } from "./pages.ts";
 
 type ResultKind = Schema<"SearchResult">["kind"];
 type NoticeKind = Schema<"NoticeResource">["kind"];
@@ -34,8 +36,13 @@ const noticePlaces: Readonly<Record<NoticeKind, ((id: string) => string) | undef
   workspace: undefined,
 };
 
-export function placeOfNotice({ resource: { kind, id } }: Schema<"Notice">): string | undefined {
-  return noticePlaces[kind]?.(id ?? "");
+/** The page below the workspace; undefined where the console has none, or the role of the person does not open it. */
+export function placeOfNotice(
+  workspace: Workspace,
+  { resource: { kind, id } }: Schema<"Notice">,
+): string | undefined {
+  const place = noticePlaces[kind]?.(id ?? "");
+  return place === undefined || closedPage(workspace, place) ? undefined : place;
 }
 
 function idsIn(path: string): readonly string[] {

@@ -1,5 +1,5 @@
 /** What all pages share: navigation by job, the workspace, search, notices, jobs, and the keys that act everywhere. */
-import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { Outlet, useMatches, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { usePlace } from "../api/session.tsx";
 import { useKeys } from "../parts/keys.ts";
@@ -9,7 +9,7 @@ import { CallsSheet } from "./calls-sheet.tsx";
 import { NoRight } from "./missing-pages.tsx";
 import { SideBar } from "./navigation.tsx";
 import { usePageHeading } from "./page-heading.ts";
-import { groupsFor, makesFor, mayOpen, pageAt } from "./pages.ts";
+import { closedPage, groupsFor, makesFor } from "./pages.ts";
 import { Palette } from "./palette.tsx";
 import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { TopBar } from "./top-bar.tsx";
@@ -19,14 +19,15 @@ export function Shell() {
   const [isFolded, setFolded] = useState(() => localStorage.getItem("side-bar") === "folded");
   const [isSearching, setSearching] = useState(false);
   const page = useRef<HTMLElement>(null);
-  const path = useLocation({ select: ({ pathname }) => pathname.split("/").slice(2).join("/") });
+  // Of the page that is shown: the address is that of the next one while that loads.
+  const shown = useMatches({ select: (matches) => matches.at(-1)?.pathname ?? "" });
   const fold = () => {
     localStorage.setItem("side-bar", isFolded ? "open" : "folded");
     setFolded(!isFolded);
   };
   usePageHeading(page, workspace.name);
   useShellKeys(fold, () => setSearching(true));
-  const open = pageAt(path);
+  const closed = closedPage(workspace, shown.split("/").slice(2).join("/"));
   return (
     <div
       className={`grid min-h-dvh grid-cols-[minmax(0,1fr)] ${isFolded ? "min-[901px]:grid-cols-[56px_minmax(0,1fr)]" : "min-[901px]:grid-cols-[224px_minmax(0,1fr)]"}`}
@@ -47,7 +48,7 @@ export function Shell() {
           tabIndex={-1}
           className="relative min-h-0 flex-1 overflow-auto outline-none"
         >
-          {open && !mayOpen(workspace, open) ? <NoRight page={open} /> : <Outlet />}
+          {closed ? <NoRight page={closed} /> : <Outlet />}
         </main>
       </div>
       <UndoBar />

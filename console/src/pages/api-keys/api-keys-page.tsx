@@ -46,7 +46,7 @@ export function ApiKeysPage() {
   return (
     <div className={`grid h-full min-h-0 ${open ? "lg:grid-cols-[minmax(0,1fr)_minmax(380px,38%)]" : ""}`}>
       <div className={`min-h-0 min-w-0 overflow-auto ${open ? "max-lg:hidden" : ""}`}>
-        <Page title="API keys" acts={make}>
+        <Page title="API keys" acts={data?.length !== 0 && make}>
           {error ? (
             <Failure error={error} onRetry={refetch} />
           ) : data?.length === 0 ? (

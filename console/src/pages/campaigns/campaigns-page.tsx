@@ -54,7 +54,9 @@ export function CampaignsPage() {
         acts={
           mayWrite && (
             <>
-              <Button onPress={() => setStart("html")}>Paste HTML</Button>
+              <Button className="max-sm:hidden" onPress={() => setStart("html")}>
+                Paste HTML
+              </Button>
               <Button kind="primary" onPress={() => setStart("empty")}>
                 <Plus size={16} aria-hidden /> New campaign
               </Button>
@@ -68,7 +70,7 @@ export function CampaignsPage() {
               mayWrite && (
                 <>
                   <Button kind="primary" onPress={() => setStart("empty")}>
-                    Write a campaign
+                    <Plus size={16} aria-hidden /> New campaign
                   </Button>
                   <Button onPress={() => setStart("html")}>Paste HTML</Button>
                 </>

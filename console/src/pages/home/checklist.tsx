@@ -1,11 +1,11 @@
 /** The steps of setting up: each leads to its form and ticks by itself. Gone when all are done. */
 import type { Data } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { Check } from "lucide-react";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 
 type Step = Data<"getDashboard">["setup_checklist"]["items"][number];
 
@@ -46,7 +46,6 @@ export function Checklist() {
 }
 
 function StepRow({ step: { key, label, completed } }: { readonly step: Step }) {
-  const { workspace } = usePlace();
   const { to, opensForm } = places[key];
   return (
     <li className="flex min-h-10 items-center gap-3 border-b border-line/60">
@@ -59,13 +58,9 @@ function StepRow({ step: { key, label, completed } }: { readonly step: Step }) {
       {completed ? (
         <span className="text-muted">{label}</span>
       ) : (
-        <Link
-          to={`/${workspace.id}/${to}`}
-          {...(opensForm && { search: { new: true } as never })}
-          className="hover:underline"
-        >
+        <PlaceLink to={to} {...(opensForm && { search: { new: true } })} className="hover:underline">
           {label}
-        </Link>
+        </PlaceLink>
       )}
       <span className="sr-only">{completed ? "done" : "to do"}</span>
     </li>

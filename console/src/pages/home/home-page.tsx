@@ -26,6 +26,12 @@ export function HomePage() {
         {maySeeCampaigns && <SendingNow />}
         {mayReport && <Figures />}
         {maySeeCampaigns && <LastCampaigns />}
+        {!mayReport && !maySeeCampaigns && (
+          <p className="border-t border-line py-5 text-muted">
+            Your role ({workspace.role.name}) shows neither figures nor campaigns. An owner of{" "}
+            {workspace.name} can give you another role.
+          </p>
+        )}
       </Together>
     </Page>
   );

@@ -21,7 +21,7 @@ export function NeedsYou() {
         <NoticeList
           notices={notices}
           hrefOf={(notice) => {
-            const place = placeOfNotice(notice);
+            const place = placeOfNotice(workspace, notice);
             return place && `/${workspace.id}/${place}`;
           }}
         />

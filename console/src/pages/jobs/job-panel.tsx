@@ -1,7 +1,5 @@
 /** One job beside the list: its progress live, its result, its files. */
-import { Link } from "@tanstack/react-router";
 import { isRunning, type Job, useJob } from "../../api/jobs.ts";
-import { usePlace } from "../../api/session.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -10,6 +8,7 @@ import { lookOfJob, nameOfJob, wordOfJob } from "../../parts/job-words.ts";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { ImportReport, readReport } from "../imports/import-report.tsx";
 
 export function JobPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -62,7 +61,6 @@ function Warnings({ warnings }: { readonly warnings: readonly string[] }) {
 }
 
 function JobFacts({ job }: { readonly job: Job }) {
-  const { workspace } = usePlace();
   const { label, file_name, resource, actor, created_at, started_at, completed_at, id } = job;
   return (
     <Facts>
@@ -71,9 +69,9 @@ function JobFacts({ job }: { readonly job: Job }) {
       {resource && (
         <Fact name="About">
           {resource.kind === "mailing_lists" ? (
-            <Link to={`/${workspace.id}/lists/${resource.id}`} className="text-accent hover:underline">
+            <PlaceLink to={`lists/${resource.id}`} className="text-accent hover:underline">
               {resource.name}
-            </Link>
+            </PlaceLink>
           ) : (
             resource.name
           )}

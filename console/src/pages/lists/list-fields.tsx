@@ -10,7 +10,7 @@ import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { UsersOf, usesText } from "../../parts/used-by.tsx";
+import { UsersOf, usesText } from "./used-by.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
 
 type FieldInUse = Schema<"CustomFieldInUse">;

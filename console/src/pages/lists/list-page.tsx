@@ -10,6 +10,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { PeopleList } from "../people/people-list.tsx";
 import { ListFields } from "./list-fields.tsx";
 import { Growth, healthReasons, useListStats } from "./list-figures.tsx";
@@ -84,7 +85,6 @@ function KnownList({ list }: { readonly list: MailingList }) {
 }
 
 function Figures({ list }: { readonly list: MailingList }) {
-  const { workspace } = usePlace();
   const { data, error, refetch } = useListStats();
   const stats = data?.find(({ id }) => id === list.id);
   return (
@@ -105,12 +105,9 @@ function Figures({ list }: { readonly list: MailingList }) {
         </Figure>
         <Figure name="Last campaign" note={stats?.last_campaign?.status}>
           {stats?.last_campaign ? (
-            <Link
-              to={`/${workspace.id}/campaigns/${stats.last_campaign.id}`}
-              className="text-accent hover:underline"
-            >
+            <PlaceLink to={`campaigns/${stats.last_campaign.id}`} className="text-accent hover:underline">
               {stats.last_campaign.name}
-            </Link>
+            </PlaceLink>
           ) : (
             stats && <span className="text-muted">None yet</span>
           )}

@@ -78,7 +78,7 @@ export function ListsPage() {
     </Button>
   );
   return (
-    <Page title="Lists" acts={make}>
+    <Page title="Lists" acts={data?.length !== 0 && make}>
       {stats.error && <Failure error={stats.error} onRetry={() => void stats.refetch()} />}
       {error ? (
         <Failure error={error} onRetry={() => void refetch()} />

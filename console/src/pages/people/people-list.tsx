@@ -35,7 +35,8 @@ function columnsOf(listId: string | undefined): readonly Column<Row>[] {
     {
       id: "name",
       head: "Name",
-      width: "14%",
+      // On a list there are fewer columns.
+      width: listId === undefined ? "14%" : "24%",
       isSecondary: true,
       cell: (row) => nameOf(row) ?? <span className="text-muted">No name</span>,
     },

@@ -1,5 +1,5 @@
 /** The lists that a person is on: mail on or off for each, and the way on and off a list. */
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useAct } from "../../api/act.ts";
 import { useLists } from "../../api/lists.ts";
@@ -14,6 +14,7 @@ import { Panel } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Switch } from "../../parts/toggle.tsx";
 import { offerUndo } from "../../parts/undo.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { PersonState, type PersonStatus } from "./person-state.tsx";
 
 type Membership = Person["lists"][number];
@@ -56,9 +57,9 @@ function MembershipRow({ person, list }: { readonly person: Person; readonly lis
   return (
     <li className="flex min-h-13 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line/60 py-2 last:border-transparent">
       <div className="min-w-0 flex-1 basis-40">
-        <Link to={`/${workspace.id}/lists/${id}`} className="block truncate text-accent hover:underline">
+        <PlaceLink to={`lists/${id}`} className="block truncate text-accent hover:underline">
           {name}
-        </Link>
+        </PlaceLink>
         <p className="text-small text-muted">
           {unsubscribed_at && status === "unsubscribed" ? (
             <>

@@ -11,6 +11,7 @@ import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { Blocks, FindingSentence } from "../suppression/finding.tsx";
 import { EditPersonDialog } from "./edit-person-dialog.tsx";
 import { EraseDialog } from "./erase-dialog.tsx";
@@ -172,12 +173,12 @@ function Segments({ id }: { readonly id: string }) {
       <ul className="flex flex-col gap-1">
         {data?.map((segment) => (
           <li key={segment.id} className="min-w-0 truncate">
-            <Link
-              to={`/${workspace.id}/lists/${segment.mailing_list_id}/segments/${segment.id}`}
+            <PlaceLink
+              to={`lists/${segment.mailing_list_id}/segments/${segment.id}`}
               className="text-accent hover:underline"
             >
               {segment.name}
-            </Link>{" "}
+            </PlaceLink>{" "}
             <span className="text-muted">of {segment.mailing_list_name}</span>
           </li>
         ))}

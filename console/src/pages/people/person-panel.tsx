@@ -1,6 +1,5 @@
 /** One person beside the list: the short facts. */
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { type Person, personQuery } from "../../api/people.ts";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { findingsQuery } from "../../api/suppression.ts";
@@ -10,6 +9,7 @@ import { Failure } from "../../parts/failure.tsx";
 import { counted, rateText } from "../../parts/numbers.ts";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { Time } from "../../parts/time.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { FindingSentence } from "../suppression/finding.tsx";
 import { nameOf, PersonState } from "./person-state.tsx";
 
@@ -49,12 +49,11 @@ function ShortFacts({ person }: { readonly person: Person }) {
       <ul className="px-5 pb-8">
         {person.lists.map((list) => (
           <li key={list.mailing_list_id} className="flex items-center gap-3 py-1">
-            <Link
-              to={`/${workspace.id}/lists/${list.mailing_list_id}`}
-              className="min-w-0 flex-1 truncate text-accent hover:underline"
-            >
-              {list.name}
-            </Link>
+            <span className="min-w-0 flex-1 truncate">
+              <PlaceLink to={`lists/${list.mailing_list_id}`} className="text-accent hover:underline">
+                {list.name}
+              </PlaceLink>
+            </span>
             <PersonState status={list.status} />
           </li>
         ))}

@@ -2,7 +2,6 @@
 import activity from "schema:PersonActivity";
 import type { Data, Query } from "@posthaste/client";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import { usePlace } from "../../api/session.tsx";
@@ -11,6 +10,8 @@ import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
 import type { Look } from "../../parts/state-mark.tsx";
 import { TimelineItem } from "../../parts/timeline-item.tsx";
+import { Time } from "../../parts/time.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 
 type Activity = Data<"listSubscriberActivities">[number];
 type Kind = Activity["kind"];
@@ -122,15 +123,14 @@ function Entry({ entry }: { readonly entry: Activity }) {
 
 /** What an event is about: a message, a list or a change. */
 function About({ entry }: { readonly entry: Activity }): ReactNode {
-  const { workspace } = usePlace();
   const { message, mailing_list, joined_from, operation, actor_name, changed_fields } = entry;
   const link = "text-accent hover:underline";
   if (message && !mailing_list) {
     return (
       <>
-        <Link to={`/${workspace.id}/messages/${message.id}`} className={link}>
+        <PlaceLink to={`messages/${message.id}`} className={link}>
           {message.subject || "message without a subject"}
-        </Link>
+        </PlaceLink>
         {message.origin_name && <span className="text-muted"> of {message.origin_name}</span>}
       </>
     );
@@ -138,9 +138,9 @@ function About({ entry }: { readonly entry: Activity }): ReactNode {
   if (mailing_list) {
     return (
       <>
-        <Link to={`/${workspace.id}/lists/${mailing_list.id}`} className={link}>
+        <PlaceLink to={`lists/${mailing_list.id}`} className={link}>
           {mailing_list.name}
-        </Link>
+        </PlaceLink>
         {joined_from && <span className="text-muted"> by {joined_from}</span>}
       </>
     );

@@ -7,7 +7,7 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
-import { UsersOf } from "../../parts/used-by.tsx";
+import { UsersOf } from "../lists/used-by.tsx";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
   const { api, workspace } = usePlace();

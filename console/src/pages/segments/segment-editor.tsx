@@ -18,7 +18,8 @@ import { SegmentBuilder } from "../../parts/segment-builder/segment-builder.tsx"
 import { SegmentCount } from "../../parts/segment-builder/segment-count.tsx";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { UsersOf } from "../../parts/used-by.tsx";
+import { UsersOf } from "../lists/used-by.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { ConditionsJson } from "./conditions-json.tsx";
 import { LeaveQuestion } from "./leave-question.tsx";
 import { SegmentActs } from "./segment-acts.tsx";
@@ -159,11 +160,17 @@ export function SegmentEditor({ listId, listName, saved, begin }: Props) {
           Segments
         </Link>
         of
-        <Link to={`/${workspace.id}/lists/${listId}`} className="text-accent hover:underline">
+        <PlaceLink to={`lists/${listId}`} className="text-accent hover:underline">
           {listName}
-        </Link>
-        {saved && isChanged && <span className="ml-2">Not saved yet</span>}
+        </PlaceLink>
+        {saved && isChanged && mayWrite && <span className="ml-2">Not saved yet</span>}
       </p>
+      {!mayWrite && (
+        <p className="mb-4 text-muted">
+          Your role ({workspace.role.name}) may not change segments. You can try other rules here; they are
+          not saved.
+        </p>
+      )}
       {save.error && !isAtField ? <Failure error={save.error} /> : null}
       <Form
         validationErrors={errors}

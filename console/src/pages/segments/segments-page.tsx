@@ -15,7 +15,7 @@ import { draftOf } from "../../parts/segment-builder/draft.ts";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useNew } from "../../parts/use-new.ts";
-import { usesText } from "../../parts/used-by.tsx";
+import { usesText } from "../lists/used-by.tsx";
 import { NewSegmentDialog } from "./new-segment-dialog.tsx";
 
 type Row = Schema<"SegmentInUse">;

@@ -5,11 +5,10 @@ import { openApi } from "../../api/client.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Column } from "./column.tsx";
-import { ToSignIn, useToken } from "./link.tsx";
+import { ToSignIn, WithToken } from "./link.tsx";
 
 export function ConfirmEmailPage() {
-  const token = useToken();
-  return <Confirm key={token} token={token} />;
+  return <WithToken>{(token) => <Confirm key={token} token={token} />}</WithToken>;
 }
 
 function Confirm({ token }: { readonly token: string }) {

@@ -1,4 +1,5 @@
 /** Joining a workspace with the link of an invitation: as the person who is signed in, as one with an account, or as a new one. */
+import { PosthasteError } from "@posthaste/client";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { openApi } from "../../api/client.ts";
@@ -8,10 +9,13 @@ import { Failure } from "../../parts/failure.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Column } from "./column.tsx";
 import { Join } from "./join.tsx";
-import { ToSignIn, useToken } from "./link.tsx";
+import { ToSignIn, WithToken } from "./link.tsx";
 
 export function InvitationPage() {
-  const token = useToken();
+  return <WithToken>{(token) => <Invitation key={token} token={token} />}</WithToken>;
+}
+
+function Invitation({ token }: { readonly token: string }) {
   const session = useSession();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -23,10 +27,11 @@ export function InvitationPage() {
     mutationFn: () => openApi.signOut(),
     onSuccess: () => queries.setQueryData(sessionQuery.queryKey, null),
   });
+  const isEnded = error instanceof PosthasteError && error.status === 404;
   if (error)
     return (
       <Column title="This invitation cannot be accepted">
-        <Failure error={error} onRetry={refetch} />
+        <Failure error={error} {...(!isEnded && { onRetry: refetch })} />
         <ToSignIn kind="quiet">Go to the console</ToSignIn>
       </Column>
     );
@@ -54,7 +59,6 @@ export function InvitationPage() {
         </>
       ) : (
         <Join
-          key={token}
           token={token}
           isSignedIn={session !== null}
           onJoined={(workspaceId) => {

@@ -8,12 +8,11 @@ import { Failure } from "../../parts/failure.tsx";
 import { Submit } from "../../parts/refusal.tsx";
 import { Column } from "./column.tsx";
 import { ForgottenPassword } from "./forgotten-password.tsx";
-import { ToSignIn, useToken } from "./link.tsx";
+import { ToSignIn, WithToken } from "./link.tsx";
 import { NewPassword } from "./new-password.tsx";
 
 export function ResetPage() {
-  const token = useToken();
-  return <NewPasswordForm key={token} token={token} />;
+  return <WithToken>{(token) => <NewPasswordForm key={token} token={token} />}</WithToken>;
 }
 
 function NewPasswordForm({ token }: { readonly token: string }) {

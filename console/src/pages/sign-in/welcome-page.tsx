@@ -13,14 +13,13 @@ import { Field } from "../../parts/field.tsx";
 import { Submit } from "../../parts/refusal.tsx";
 import { ownZone, ZonePicker } from "../../parts/zone-picker.tsx";
 import { Column } from "./column.tsx";
-import { ToSignIn, useToken } from "./link.tsx";
+import { ToSignIn, WithToken } from "./link.tsx";
 import { NewPassword } from "./new-password.tsx";
 
 const longest = (field: string) => schema.properties[field]?.maxLength ?? 0;
 
 export function WelcomePage() {
-  const token = useToken();
-  return <FirstOwner key={token} token={token} />;
+  return <WithToken>{(token) => <FirstOwner key={token} token={token} />}</WithToken>;
 }
 
 function FirstOwner({ token }: { readonly token: string }) {

@@ -3,7 +3,7 @@ import body from "schema:SuppressionSearch";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { usePlace } from "../../api/session.tsx";
+import { mayCall, usePlace } from "../../api/session.tsx";
 import { type Finding, findingsQuery } from "../../api/suppression.ts";
 import { Failure } from "../../parts/failure.tsx";
 import { LongField } from "../../parts/long-field.tsx";
@@ -76,9 +76,11 @@ function FindingRow({ finding }: { readonly finding: Finding }) {
           <FindingSentence finding={finding} />
         </div>
         {subscriber_id ? (
-          <Link to={`/${workspace.id}/people/${subscriber_id}`} className="text-accent hover:underline">
-            Open the person
-          </Link>
+          mayCall(workspace, "getSubscriber") && (
+            <Link to={`/${workspace.id}/people/${subscriber_id}`} className="text-accent hover:underline">
+              Open the person
+            </Link>
+          )
         ) : (
           <span className="text-muted">On no list</span>
         )}

@@ -1,7 +1,6 @@
 /** An entry of a suppression list: why it is there, and the way to remove it. */
 import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { findingsQuery, type SuppressionList } from "../../api/suppression.ts";
 import { Button } from "../../parts/button.tsx";
@@ -10,6 +9,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Time } from "../../parts/time.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { RemoveEntry } from "./remove-entry.tsx";
 
 type Entry = Schema<"SuppressionEntry">;
@@ -42,12 +42,9 @@ export function EntryDialog({ list, entry, onClose }: Props) {
         <Fact name="Added by">{entry.created_by}</Fact>
         {entry.source_message_id && (
           <Fact name="Message">
-            <Link
-              to={`/${place.workspace.id}/messages/${entry.source_message_id}`}
-              className="text-accent hover:underline"
-            >
-              {block?.cause?.subject || "Open the message"}
-            </Link>
+            <PlaceLink to={`messages/${entry.source_message_id}`} className="text-accent hover:underline">
+              {block?.cause?.subject || "Message without a subject"}
+            </PlaceLink>
           </Fact>
         )}
       </Facts>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
 import type { Block, Finding } from "../../api/suppression.ts";
 import { Time } from "../../parts/time.tsx";
+import { PlaceLink } from "../../shell/place-link.tsx";
 import { RemoveEntry } from "./remove-entry.tsx";
 
 export function FindingSentence({ finding }: { readonly finding: Finding }) {
@@ -52,9 +53,9 @@ function BlockRow({ block }: { readonly block: Block }) {
         {cause && (
           <div className="mt-1.5 text-small">
             <p>
-              <Link to={`/${workspace.id}/messages/${cause.message_id}`} className="text-accent underline">
+              <PlaceLink to={`messages/${cause.message_id}`} className="text-accent underline">
                 {cause.subject || "Message without a subject"}
-              </Link>{" "}
+              </PlaceLink>{" "}
               <span className="text-muted">
                 {[cause.mx_host, cause.smtp_code, cause.enhanced_code].filter(Boolean).join(" · ")}
               </span>

@@ -6,6 +6,7 @@ import { usePlace } from "../../../api/session.tsx";
 import { Field } from "../../../parts/field.tsx";
 import { SuggestedText } from "../../../parts/picker.tsx";
 import { StateMark } from "../../../parts/state-mark.tsx";
+import { PlaceLink } from "../../../shell/place-link.tsx";
 import { textOrNull } from "./draft.ts";
 import type { OpenDraft } from "./use-draft.ts";
 
@@ -136,9 +137,9 @@ export function SenderReadiness({ email }: { readonly email: string }) {
           sender ? "The owner of this address has not confirmed it" : `Your domains do not include ${host}`
         }
       />{" "}
-      <Link to={`/${workspace.id}/domains`} className="text-accent hover:underline">
+      <PlaceLink to="domains" className="text-accent hover:underline">
         Domains & senders
-      </Link>
+      </PlaceLink>
     </p>
   );
 }

@@ -13,7 +13,10 @@ export function Draft({ campaign }: { readonly campaign: Data<"getCampaign"> }) 
   return (
     <>
       <div className="flex flex-wrap items-center gap-4 pb-5">
-        <p className="flex-1 text-[17px] leading-6">A draft: nothing of it is sent yet.</p>
+        <div className="flex-1">
+          <p className="text-[17px] leading-6">A draft: nothing of it is sent yet.</p>
+          <p className="mt-1 text-muted">Your role ({workspace.role.name}) may not change it.</p>
+        </div>
         {mayCall(workspace, "sendCampaign") && (
           <Button kind="primary" onPress={() => setSending(true)}>
             Send …

@@ -1,9 +1,8 @@
 /** Why people get no mail, each reason with the way to its people. */
 import type { Data } from "@posthaste/client";
-import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { usePlace } from "../../../api/session.tsx";
 import { countText } from "../../../parts/numbers.ts";
+import { PlaceLink } from "../../../shell/place-link.tsx";
 
 type Excluded = Data<"getCampaignProgress">["excluded"];
 
@@ -14,7 +13,6 @@ interface ReasonsProps {
 }
 
 export function ExcludedReasons({ excluded, listId = null }: ReasonsProps) {
-  const { workspace } = usePlace();
   const people = (status: string) => ({ status, ...(listId !== null && { list_id: listId }) });
   const reasons = [
     { name: "suppressed", count: excluded.suppressed, to: "suppression", search: {} },
@@ -24,14 +22,14 @@ export function ExcludedReasons({ excluded, listId = null }: ReasonsProps) {
   const shown: ReactNode[] = reasons
     .filter(({ count }) => count > 0)
     .map(({ name, count, to, search }) => (
-      <Link
+      <PlaceLink
         key={name}
-        to={`/${workspace.id}/${to}`}
-        search={search as never}
+        to={to}
+        search={search}
         className="whitespace-nowrap underline decoration-line underline-offset-4 hover:decoration-current"
       >
         {countText(count)} {name}
-      </Link>
+      </PlaceLink>
     ));
   if (excluded.duplicate) {
     shown.push(<span key="duplicate">{countText(excluded.duplicate)} got it at this address already</span>);

@@ -1,8 +1,7 @@
 /** What uses a segment or a custom field: in a few words, and as a list that leads there. */
 import type { Schema } from "@posthaste/client";
-import { Link } from "@tanstack/react-router";
-import { usePlace } from "../api/session.tsx";
-import { countText } from "./numbers.ts";
+import { countText } from "../../parts/numbers.ts";
+import { PlaceLink } from "../../shell/place-link.tsx";
 
 type UsedBy = Schema<"UsedBy">;
 type User = UsedBy["users"][number];
@@ -42,7 +41,6 @@ export function usesText({ total, users }: UsedBy): string {
 
 /** The users, each with its kind; those that prevent a deletion are marked only beside others that do not. */
 export function UsersOf({ usedBy: { total, users } }: { readonly usedBy: UsedBy }) {
-  const { workspace } = usePlace();
   const isMixed = users.some((user) => !user.prevents_deletion);
   const more = total - users.length;
   return (
@@ -53,9 +51,9 @@ export function UsersOf({ usedBy: { total, users } }: { readonly usedBy: UsedBy 
           <li key={`${user.kind} ${user.id}`} className="min-h-6 truncate">
             The {one}{" "}
             {page ? (
-              <Link to={`/${workspace.id}/${page(user)}`} className="text-accent underline">
+              <PlaceLink to={page(user)} className="text-accent underline">
                 {user.name}
-              </Link>
+              </PlaceLink>
             ) : (
               <span className="font-medium">{user.name}</span>
             )}
