@@ -90,7 +90,7 @@ describe("failure", () => {
       reason: "ETIMEOUT",
       isUnanswered: true,
     });
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test("a loop of aliases is a failure", async () => {

@@ -1,7 +1,7 @@
 /** Waits for the effect of another process or of a timer. */
 import { setTimeout as delay } from "node:timers/promises";
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 const LOOK_MS = 20;
 
 /** Calls `look` until it returns something. @throws after `deadlineMs`, with `what` in the message */

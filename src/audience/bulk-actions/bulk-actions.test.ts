@@ -283,7 +283,7 @@ describe("a bulk action", () => {
     );
   });
 
-  test("that is interrupted continues, and does nothing twice", { timeout: 120_000 }, async () => {
+  test("that is interrupted continues, and does nothing twice", async () => {
     await fill(news, people(3_500));
     const id = await start({
       action: "set_status",
@@ -305,7 +305,7 @@ describe("a bulk action", () => {
     expect(await findMiscounts(db)).toEqual([]);
   });
 
-  test("that is cancelled stops, and says how far it came", { timeout: 120_000 }, async () => {
+  test("that is cancelled stops, and says how far it came", async () => {
     await fill(news, people(3_500));
     const id = await start({ action: "delete", filter: {} });
     const running = attempt(id);

@@ -148,7 +148,7 @@ it("loads one large message of a workspace at a time, and those of another meanw
   const [first, second, third] = [largeMessage("a1"), largeMessage("a2"), largeMessage("a3")];
   const other = { ...largeMessage("b"), workspace_id: asWorkspaceId(newId()) };
   const composed = [first, second, third, other].map((one) => prepare(one, composing, recordTransport()));
-  await vi.waitFor(() => expect(begun).toEqual([first.message_id, other.message_id]));
+  await vi.waitFor(() => expect(begun).toEqual([first.message_id, other.message_id]), 20_000);
   loading.resolve();
   expect(await Promise.all(composed)).not.toContain(null);
   expect(begun).toHaveLength(4);

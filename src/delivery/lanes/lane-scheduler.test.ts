@@ -160,7 +160,6 @@ describe("limits", () => {
     await recorder.waitFor(23);
     expect(recorder.delivered).toHaveLength(23);
     expect(performance.now() - start).toBeGreaterThan(900);
-    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   test("a slow lane holds no more messages than it sends in five seconds, and the last ones are requeued", async () => {

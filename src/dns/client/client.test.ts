@@ -89,8 +89,8 @@ test("if a server fails, the next one is asked at once", async () => {
   const failing = await serve(() => rcode(2));
   const dns = await serve(addressFor);
   const begun = performance.now();
-  expect(await new DnsClient().ask(question("a.test", [failing, dns]))).toEqual(found);
-  expect(performance.now() - begun).toBeLessThan(700);
+  expect(await new DnsClient().ask(question("a.test", [failing, dns], { timeoutMs: 60_000 }))).toEqual(found);
+  expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
 test.each([
@@ -184,10 +184,12 @@ test("look-ups without an answer delay the others only shortly", async () => {
     query.questions?.[0]?.name.startsWith("mute") ? null : addressFor(query),
   );
   const client = new DnsClient(2);
-  const mute = ["mute1.test", "mute2.test"].map((name) => client.ask(question(name, [dns])));
-  const begun = performance.now();
+  const ended: string[] = [];
+  const mute = ["mute1.test", "mute2.test"].map((name) =>
+    client.ask(question(name, [dns], { timeoutMs: 6_000 })).finally(() => ended.push(name)),
+  );
   expect(await client.ask(question("a.test", [dns]))).toEqual(found);
-  expect(performance.now() - begun).toBeLessThan(2_000);
+  expect(ended).toEqual([]);
   expect(await Promise.all(mute)).toMatchObject([{ isUnanswered: true }, { isUnanswered: true }]);
 });
 
@@ -229,7 +231,7 @@ test("look-ups refused under load are repeated, until the deadline of their firs
   for (const reply of await Promise.all(refused)) {
     expect(reply).toEqual({ outcome: "failed", reason: "EREFUSED", isUnanswered: false });
   }
-  expect(performance.now() - begun).toBeLessThan(3_500);
+  expect(performance.now() - begun).toBeLessThan(18_000);
   expect(dns.heard.filter(({ name }) => name.startsWith("no")).length).toBeGreaterThan(10);
   isEnded = true;
   await Promise.all(others);

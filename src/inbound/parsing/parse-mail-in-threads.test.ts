@@ -1,10 +1,13 @@
 import { afterAll, expect, test } from "vitest";
+import { shareOfThisThread } from "#test/support/cost.ts";
 import { createMailParser } from "./parse-mail-in-threads.ts";
 
-const parser = createMailParser();
+// A machine that is busy takes its time.
+const parser = createMailParser({ deadlineMs: 110_000, heapMb: 512 });
 afterAll(() => parser.close());
 
-const MOST_BLOCKED_MS = 50;
+/** Of the CPU time that the parsing takes. */
+const MOST_BLOCKED = 0.3;
 
 const record = `<record><row><source_ip>192.0.2.1</source_ip><count>3</count><policy_evaluated><disposition>none</disposition>
 <dkim>pass</dkim><spf>fail</spf></policy_evaluated></row><identifiers><header_from>shop\0.test</header_from></identifiers>
@@ -17,17 +20,16 @@ const dmarcReport = (records: number) =>
 test("parsing a DMARC report of ten thousand records does not block the event loop", async () => {
   const raw = dmarcReport(10_000);
   await parser.read("report", dmarcReport(1));
-  const before = process.threadCpuUsage();
-  const read = await parser.read("report", raw);
-  const { user, system } = process.threadCpuUsage(before);
-  expect(read).toMatchObject({
-    ok: true,
-    answer: {
-      reports: [{ kind: "dmarc", report: { orgName: "receiver.test", records: 10_000, messages: 30_000 } }],
-      refused: [],
-    },
+  const share = await shareOfThisThread(async () => {
+    expect(await parser.read("report", raw)).toMatchObject({
+      ok: true,
+      answer: {
+        reports: [{ kind: "dmarc", report: { orgName: "receiver.test", records: 10_000, messages: 30_000 } }],
+        refused: [],
+      },
+    });
   });
-  expect((user + system) / 1_000).toBeLessThan(MOST_BLOCKED_MS);
+  expect(share).toBeLessThan(MOST_BLOCKED);
 });
 
 test("the records of a report fit the table, without NUL", async () => {
@@ -97,9 +99,12 @@ test("parsing a TLS report of ten thousand failures does not block the event loo
       policies: [{ policy, summary, "failure-details": Array(9_999).fill(failure) }],
     }),
   );
-  const before = process.threadCpuUsage();
-  const read = await parser.read("report", raw);
-  const { user, system } = process.threadCpuUsage(before);
-  expect(read).toMatchObject({ ok: true, answer: { reports: [{ kind: "tls", report: { failed: 9_999 } }] } });
-  expect((user + system) / 1_000).toBeLessThan(MOST_BLOCKED_MS);
+  const share = await shareOfThisThread(async () => {
+    const read = await parser.read("report", raw);
+    expect(read).toMatchObject({
+      ok: true,
+      answer: { reports: [{ kind: "tls", report: { failed: 9_999 } }] },
+    });
+  });
+  expect(share).toBeLessThan(MOST_BLOCKED);
 });

@@ -221,7 +221,7 @@ describe("the order of processing", () => {
     await eventually("the report to be processed", async () => (await settledAt(path)) !== "received");
     expect(await left()).toBeGreaterThan(18_000);
     await processing.stop();
-  }, 60_000);
+  });
 
   test("mails to open addresses are processed while reports to return paths wait", async () => {
     const never = Promise.withResolvers<Awaited<ReturnType<MailParser["read"]>>>();

@@ -1,5 +1,6 @@
 /** Hidden elements are left out of the text of a mail; visible ones stay in it. */
 import { describe, expect, test } from "vitest";
+import { expectLinearCost } from "#test/support/cost.ts";
 import { textFromHtml } from "./body-conversion.ts";
 
 const styleOf = (css: string) => `<html><head><style type="text/css">${css}</style></head><body>`;
@@ -151,27 +152,23 @@ test.each([
   '<i style="opacity:000000000000000">x</i>',
   "<style>.a{display:none}</style><p class=a>",
 ])("takes CPU time in proportion to the characters of %j", (piece) => {
-  const few = cpuMsOf(piece, 60_000);
-  // Quadratic time would be sixteen times as much.
-  expect(cpuMsOf(piece, 240_000)).toBeLessThan(8 * few + 100);
+  expectLinearCost(60_000, (size) => piece.repeat(Math.ceil(size / piece.length)), textFromHtml);
 });
 
-/** CPU time of a conversion, in milliseconds. */
-function cpuMsOf(piece: string, characters: number): number {
-  const html = piece.repeat(Math.ceil(characters / piece.length));
-  const { user } = process.cpuUsage();
-  textFromHtml(html);
-  return (process.cpuUsage().user - user) / 1_000;
-}
-
-test.each([
-  ["classes that are repeated", `${Array(12).fill(".a").join(",")}{width:1px;${"a:b;".repeat(20_000)}}`],
-  ["a long value", `.a{width:${"1".repeat(80_000)}}`],
-  ["a property that is repeated", `.a{${"width:1px;".repeat(8_000)}}`],
-  ["rules that are repeated", ".a,.b{width:1px;height:1px;opacity:1;overflow:hidden}".repeat(1_500)],
-])("the cost of elements does not depend on the style sheet: %s", (_, css) => {
-  const html = styleOf(css) + `<p class="${"a b ".repeat(10)}">x</p>`.repeat(200);
-  const { user } = process.cpuUsage();
-  expect(textFromHtml(html)).toMatch(/^x\n/);
-  expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+test.each<[string, (times: number) => string]>([
+  [
+    "classes that are repeated",
+    (times) => `${Array(12).fill(".a").join(",")}{width:1px;${"a:b;".repeat(100 * times)}}`,
+  ],
+  ["a long value", (times) => `.a{width:${"1".repeat(400 * times)}}`],
+  ["a property that is repeated", (times) => `.a{${"width:1px;".repeat(40 * times)}}`],
+  [
+    "rules that are repeated",
+    (times) => ".a,.b{width:1px;height:1px;opacity:1;overflow:hidden}".repeat(8 * times),
+  ],
+])("the cost of elements does not depend on the style sheet: %s", (_, cssOf) => {
+  // Four times the elements with four times the style sheet.
+  const htmlOf = (times: number) =>
+    styleOf(cssOf(times)) + `<p class="${"a b ".repeat(10)}">x</p>`.repeat(times);
+  expectLinearCost(100, htmlOf, (html) => expect(textFromHtml(html)).toMatch(/^x\n/));
 });

@@ -258,7 +258,8 @@ describe("a template that costs too much", () => {
       ok: false,
       message: expect.stringMatching(/^This could not be rendered: it /),
     });
-    expect(workedMs() - from).toBeLessThan(500);
+    // Ten times the limit of the budget.
+    expect(workedMs() - from).toBeLessThan(2_500);
   });
 
   test.each([

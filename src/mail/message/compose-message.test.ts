@@ -386,12 +386,18 @@ describe("a composed message", () => {
     }
   });
 
-  test.skipIf(!hasPython)("parses to the given content with Python's email package, without a defect", () => {
-    const judged = judgedByPython(messages);
-    for (const [index, sample] of samples.entries()) {
-      expect(judged[index]).toEqual({ ...expected(sample), defects: [] });
-    }
-  });
+  test.skipIf(!hasPython)(
+    "parses to the given content with Python's email package, without a defect",
+    {
+      timeout: 300_000,
+    },
+    () => {
+      const judged = judgedByPython(messages);
+      for (const [index, sample] of samples.entries()) {
+        expect(judged[index]).toEqual({ ...expected(sample), defects: [] });
+      }
+    },
+  );
 
   function expected({
     from,

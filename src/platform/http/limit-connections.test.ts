@@ -42,7 +42,7 @@ it("a network at its limit gets no further connection, but other networks do", a
   expect(await isServed(await open(api))).toBe(false);
   expect(await isServed(await open(api, "127.0.0.2"))).toBe(true);
   first[0]?.destroy();
-  await vi.waitFor(async () => expect(await isServed(await open(api))).toBe(true));
+  await vi.waitFor(async () => expect(await isServed(await open(api))).toBe(true), 20_000);
 });
 
 it("the connection that has been idle longest is closed for a new one, after a second of idle time", async () => {
@@ -50,7 +50,7 @@ it("the connection that has been idle longest is closed for a new one, after a s
   const first = [await open(api), await open(api), await open(api)];
   for (const socket of first) expect(await isServed(socket)).toBe(true);
   await vi.waitFor(async () => expect(await isServed(await open(api))).toBe(true), 10_000);
-  await vi.waitFor(() => expect(first.map(({ closed }) => closed)).toEqual([true, false, false]));
+  await vi.waitFor(() => expect(first.map(({ closed }) => closed)).toEqual([true, false, false]), 20_000);
 });
 
 it("a trusted proxy may have any number of connections", async () => {

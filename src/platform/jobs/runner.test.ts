@@ -24,7 +24,7 @@ const subscribers: Resource = { name: "subscribers", label: "Subscribers", group
 const database = await testDatabase();
 const log = createLog("silent");
 const timing = { pollMs: 100, heartbeatMs: 200, silentMs: 1_500 };
-const patience = { timeout: 15_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 let dataDir: string;
 let workspaceId: WorkspaceId;
 const runners: JobRunner[] = [];

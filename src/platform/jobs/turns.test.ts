@@ -18,7 +18,7 @@ import { startJob } from "./start-or-cancel-job.ts";
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();
 const runners: JobRunner[] = [];
-const patience = { timeout: 15_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 let large: WorkspaceId;
 let small: WorkspaceId;
 

@@ -461,12 +461,11 @@ describe("a provider that fails", () => {
     expect(await isSignedIn((await signOn(subject)).browser)).toBe(true);
   });
 
-  test("and hangs gives a page with 503 within seconds", { timeout: 30_000 }, async () => {
+  test("and hangs gives a page with 503", async () => {
     const subject = newAccount();
+    // Without a deadline there is no answer.
     provider.intercept((request) => request.url === "/token");
-    const began = performance.now();
     await expectRefused(await signOn(subject), 503, /does not answer/);
-    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test("with an endless answer is cut off", async () => {
@@ -500,9 +499,7 @@ describe("a provider that fails", () => {
     expect(reads()).toBe(before + 2);
   });
 
-  test("from the start gives 503 and no cookie, and works when the provider does", {
-    timeout: 30_000,
-  }, async () => {
+  test("from the start gives 503 and no cookie, and works when the provider does", async () => {
     const late = await startOpenIdProvider();
     const other = await startService({ env: late.env });
     late.intercept(() => true);

@@ -139,7 +139,7 @@ describe("with one cluster", () => {
     const { connection } = await start(dataDir, onExit);
     await query(connection, "insert into letters values ('committed')");
     process.kill(await postmasterPid(dataDir), "SIGKILL");
-    await vi.waitFor(() => expect(onExit).toHaveBeenCalledOnce(), { interval: 5 });
+    await vi.waitFor(() => expect(onExit).toHaveBeenCalledOnce(), { interval: 5, timeout: 20_000 });
     const rows = await vi.waitFor(() => query(connection, "select * from letters where word = 'committed'"), {
       timeout: 10_000,
       interval: 20,
@@ -153,7 +153,10 @@ describe("with one cluster", () => {
     process.kill(await postmasterPid(dataDir), "SIGKILL");
     await lost.promise;
     const cluster = await openCluster(dataDir, log);
-    await vi.waitFor(async () => expect(await findPostmaster(cluster)).toBeDefined(), { interval: 1 });
+    await vi.waitFor(async () => expect(await findPostmaster(cluster)).toBeDefined(), {
+      interval: 1,
+      timeout: 20_000,
+    });
     await stop();
     expect(await findPostmaster(cluster)).toBeUndefined();
   });

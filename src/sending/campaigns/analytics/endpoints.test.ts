@@ -49,17 +49,22 @@ test("messages are counted when they are there, and not as the estimate has them
 
 test("requests for results, and refused actions, do not read the attachments", async () => {
   const id = await newCampaign(database, workspaceId, null);
+  const paths = ["activity", "smtp-domain-stats", "messages", "recent-activity", "links"];
+  const refused = ["pause", "resume", "cancel", "unschedule"];
+  const costOfRequests = async () => {
+    const from = workedMs();
+    for (const path of paths) expect((await call("GET", `/campaigns/${id}/${path}`)).status).toBe(200);
+    for (const action of refused) expect((await call("POST", `/campaigns/${id}/${action}`)).status).toBe(409);
+    return workedMs() - from;
+  };
+  const without = await costOfRequests();
   await database.run(sql`
     update campaigns set attachments = (
       select jsonb_agg(jsonb_build_object('filename', 'a', 'content', repeat('A', 1000000)))
       from generate_series(1, 15))
     where id = ${id}`);
-  const paths = ["activity", "smtp-domain-stats", "messages", "recent-activity", "links"];
-  const refused = ["pause", "resume", "cancel", "unschedule"];
-  const from = workedMs();
-  for (const path of paths) expect((await call("GET", `/campaigns/${id}/${path}`)).status).toBe(200);
-  for (const action of refused) expect((await call("POST", `/campaigns/${id}/${action}`)).status).toBe(409);
-  expect(workedMs() - from).toBeLessThan(200);
+  // Reading them once costs more than all the requests.
+  expect(await costOfRequests()).toBeLessThan(2 * without);
 });
 
 test("recent activity is in the order in which it happened, however late it was written down", async () => {
