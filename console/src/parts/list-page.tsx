@@ -98,7 +98,6 @@ export function ListPage<Row>(props: Props<Row>) {
     ),
   );
   const conditions = JSON.stringify(values);
-  const acts = typeof props.acts === "function" ? props.acts(values) : props.acts;
   const chosen = useSelection(conditions);
   const { settings, change } = useTableSettings(queryKey);
   const limit = pageSizes.find((size) => size === settings.limit);
@@ -121,7 +120,7 @@ export function ListPage<Row>(props: Props<Row>) {
   const total = data?.pagination.total ?? 0;
   const isEmpty = data?.rows.length === 0 && count === 0;
   // What is empty has its first act in the middle.
-  const acts = isEmpty ? undefined : props.acts;
+  const acts = isEmpty ? undefined : typeof props.acts === "function" ? props.acts(values) : props.acts;
   const shown = columns.filter(
     ({ id, isSecondary }, place) => place === 0 || !(settings.hidden.includes(id) || (isOpen && isSecondary)),
   );

@@ -11,7 +11,9 @@ const megabytes = Number(/(\d+) MB/.exec(limitText)?.[1]);
 
 export const mostBytes = Number.isNaN(megabytes) ? Number.POSITIVE_INFINITY : megabytes * 1_048_576;
 
-const inspectedKilobytes = Number(/At most (\d+) kB/.exec(inspection.properties.csvFile?.description ?? "")?.[1]);
+const inspectedKilobytes = Number(
+  /At most (\d+) kB/.exec(inspection.properties.csvFile?.description ?? "")?.[1],
+);
 
 /** How much of a file the service looks at before it is sent. */
 export const mostInspectedBytes = inspectedKilobytes * 1_024;

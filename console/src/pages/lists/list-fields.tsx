@@ -10,8 +10,8 @@ import { Button } from "../../parts/button.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
-import { UsersOf, usesText } from "./used-by.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
+import { UsersOf, usesText } from "./used-by.tsx";
 
 type FieldInUse = Schema<"CustomFieldInUse">;
 

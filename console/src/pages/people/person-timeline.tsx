@@ -10,7 +10,6 @@ import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
 import type { Look } from "../../parts/state-mark.tsx";
 import { TimelineItem } from "../../parts/timeline-item.tsx";
-import { Time } from "../../parts/time.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 
 type Activity = Data<"listSubscriberActivities">[number];

@@ -18,8 +18,8 @@ import { SegmentBuilder } from "../../parts/segment-builder/segment-builder.tsx"
 import { SegmentCount } from "../../parts/segment-builder/segment-count.tsx";
 import { SegmentSentence } from "../../parts/segment-builder/sentence.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { UsersOf } from "../lists/used-by.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
+import { UsersOf } from "../lists/used-by.tsx";
 import { ConditionsJson } from "./conditions-json.tsx";
 import { LeaveQuestion } from "./leave-question.tsx";
 import { SegmentActs } from "./segment-acts.tsx";
