@@ -27,6 +27,7 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import type { Acceptor } from "./acceptance/acceptor.ts";
 import { requireOneMore } from "./acceptance/take-allowance.ts";
 import { advanceAutoresponders } from "./autoresponders/advance.ts";
+import { autoresponders } from "./autoresponders/autoresponder.ts";
 import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
 import { findContentToSend, findSentAutoresponderMail } from "./autoresponders/presend-store.ts";
 import { autoresponderPurge } from "./autoresponders/purge.ts";
@@ -56,7 +57,7 @@ import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
-import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
+import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
@@ -241,7 +242,7 @@ export function renderSentMail(deps: Parameters<typeof createWebView>[0]): Rende
 
 /** The campaigns and autoresponders that use an object of the audience wing. */
 export const usesOfAudience = {
-  fieldUses,
+  fieldUses: fieldUsesOf({ campaigns, autoresponders }),
   segmentUses: [segmentUsedByCampaigns],
   keepSegmentName: ((tx, workspaceId, segmentId) =>
     updateSegmentNames(tx, workspaceId, { segmentId })) satisfies KeepSegmentName,

@@ -11,9 +11,8 @@ import {
 import { listFirstUsers } from "#audience/uses/first-users-store.ts";
 import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
-import { campaigns } from "#sending/campaigns/campaign.ts";
 
 type ListUsers = (
   db: Queryable,
@@ -66,7 +65,11 @@ const listAutorespondersWithFields = usersOfFields(
   sql`g.date_field = f.field_name and ${isOnItsList}`,
 );
 
-export const fieldUses: readonly FieldUse[] = [
+/** @param nouns what a caller reads to see campaigns and autoresponders */
+export const fieldUsesOf = ({
+  campaigns,
+  autoresponders,
+}: Readonly<Record<"campaigns" | "autoresponders", Resource>>): readonly FieldUse[] => [
   {
     kind: "campaign",
     noun: campaigns,

@@ -69,9 +69,10 @@ export async function findUsers<Used>(
 ): Promise<(id: string) => UsedBy> {
   if (used.length === 0) return () => nothing;
   const found = await Promise.all(
-    uses.map(async ({ kind, noun, list }) => {
+    uses.map(async (use) => {
+      const { kind, noun } = use;
       const isShown = missingPermissions(permissions, [permissionOf(need(noun, "read"))]).length === 0;
-      const byObject = Map.groupBy(await list(db, workspaceId, used), ({ used_id }) => used_id);
+      const byObject = Map.groupBy(await use.list(db, workspaceId, used), ({ used_id }) => used_id);
       return { kind, isShown, byObject };
     }),
   );
@@ -81,7 +82,15 @@ export async function findUsers<Used>(
       return rows === undefined ? [] : [{ kind, isShown, rows }];
     });
     const users = kinds.flatMap(({ kind, isShown, rows }) =>
-      isShown ? rows.map(({ used_id: _, total: __, preventing: ___, ...user }) => ({ kind, ...user })) : [],
+      isShown
+        ? rows.map(({ id: userId, name, mailing_list_id, prevents_deletion }) => ({
+            kind,
+            id: userId,
+            name,
+            mailing_list_id,
+            prevents_deletion,
+          }))
+        : [],
     );
     return {
       total: kinds.reduce((sum, { rows }) => sum + (rows[0]?.total ?? 0), 0),
