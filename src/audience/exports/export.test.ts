@@ -130,9 +130,9 @@ describe("an export", () => {
         emails.map(String).toSorted((a, b) => a.localeCompare(b));
       const given = new URLSearchParams();
       for (const [name, value] of Object.entries(filter)) given.set(name, String(value));
-      const { body } = await call("GET", `/subscribers?list_id=${list}&${given}`);
+      const { body } = await call("GET", `/subscribers?list_id=${list}&${given.toString()}`);
       const listed = body.data.subscribers.map(({ email }: { readonly email: string }) => email);
-      expect(sorted(listed)).toEqual([...names].map((name) => `${name}@sf.example`));
+      expect(sorted(listed)).toEqual(Array.from(names, (name) => `${name}@sf.example`));
       expect(sorted(await emailsIn(await exported(list, { filter })))).toEqual(sorted(listed));
     }
     const all = { search: "sf.example", status: "active", filter: { joined_to: at(2), never_opened: true } };

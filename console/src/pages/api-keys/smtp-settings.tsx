@@ -28,11 +28,19 @@ export function SmtpSettings({ password }: Props) {
         <Fact name="Host">
           <Copyable text={host} label="host" />
         </Fact>
-        <Fact name={ports.length === 1 ? "Port" : "Ports"}>{ports.map(portText).join(" · ")}</Fact>
+        <Fact name={ports.length === 1 ? "Port" : "Ports"}>
+          {ports.map((port) => (
+            <span key={port.port} className="block">
+              {portText(port)}
+            </span>
+          ))}
+        </Fact>
         <Fact name="User name">
           <Copyable text={username} label="user name" />
         </Fact>
-        <Fact name="Password">{password}</Fact>
+        <Fact name="Password">
+          <span className="whitespace-normal">{password}</span>
+        </Fact>
       </Facts>
       {is_self_signed && (
         <p className="mt-2 text-small text-muted">

@@ -40,7 +40,7 @@ function ExportPeople({ list, values, onClose }: Props & { readonly onClose: () 
       name={`Export ${chosen?.name ?? "people"}`}
       about="A CSV file with address, names, state, times and custom fields of the people of a list."
       plural="people"
-      filter={filterWords(values, lists)}
+      filter={filterWords(values)}
       run={(isFiltered) =>
         api.exportSubscribers({ id: listId ?? "", body: isFiltered ? exportFilterOf(query) : {} })
       }

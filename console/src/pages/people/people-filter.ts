@@ -74,11 +74,8 @@ export function exportFilterOf(query: Query<"listSubscribers">): NonNullable<Bod
 }
 
 /** The conditions as people write them, without the list. */
-export function filterWords(
-  { list: _, ...values }: FilterValues,
-  lists: readonly MailingList[] | undefined,
-): string {
-  return peopleFields(lists)
+export function filterWords(values: FilterValues): string {
+  return peopleFields(undefined)
     .flatMap((field) => {
       const value = values[field.parameter.name];
       return value === undefined ? [] : [writeWord(field, value)];
