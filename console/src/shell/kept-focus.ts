@@ -1,5 +1,5 @@
 /**
- * Keeps the focus on the page when what has it goes: a row that was deleted, a button whose act is over. What was around it gets the
+ * Keeps the focus on the page when what has it goes: a row that was deleted, a button whose act has ended. What was around it gets the
  * focus, so that Tab goes on there.
  */
 import { useEffect } from "react";
