@@ -36,6 +36,7 @@ export const views = [
   ...inside,
   "campaigns/$campaign?step=to",
   "campaigns/$campaign?step=send",
+  "campaigns/$sms",
   "campaigns/$sent",
   "campaigns/$sent?tab=recipients",
   "lists/$list?tab=fields",
@@ -76,6 +77,7 @@ export const MOST_PAGE_KB = 60;
 export const heavyPages: Readonly<Record<string, number>> = {
   // The code editor.
   "campaigns/$campaign": 200,
+  "campaigns/$sms": 200,
   "campaigns/$campaign?step=to": 200,
   "campaigns/$campaign?step=send": 200,
 };

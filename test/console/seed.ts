@@ -87,6 +87,15 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
     });
   const { id: campaign } = await write("Spring");
   const { id: sent } = await write("Winter");
+  const { id: sms } = await make("/campaigns", {
+    name: words("Text message", 0),
+    subject: inMail("Text message"),
+    from_email: SENDER,
+    mailing_list_id: list,
+    message_type: "sms",
+    phone_field_name: "phone",
+    text_content: inMail("Text of an SMS"),
+  });
   await make(`/campaigns/${sent}/send`, {});
   const { job_id: job } = await make(`/mailing-lists/${list}/subscribers/export-async`, {});
   await eventually(
@@ -118,6 +127,7 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
       people: people[2]?.subscriber_id ?? "",
       segments: segment,
       sent,
+      sms,
       suppression,
     },
   };

@@ -6,6 +6,7 @@ import { useKeys } from "../parts/keys.ts";
 import { UndoBar } from "../parts/undo.tsx";
 import { Bands } from "./bands.tsx";
 import { CallsSheet } from "./calls-sheet.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { NoRight } from "./missing-pages.tsx";
 import { SideBar } from "./navigation.tsx";
 import { usePageHeading } from "./page-heading.ts";
@@ -26,6 +27,7 @@ export function Shell() {
     setFolded(!isFolded);
   };
   usePageHeading(page, workspace.name);
+  useKeptFocus();
   useShellKeys(fold, () => setSearching(true));
   const closed = closedPage(workspace, shown.split("/").slice(2).join("/"));
   return (

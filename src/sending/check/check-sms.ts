@@ -1,6 +1,6 @@
 /** Checks the text of an SMS, rendered by the function that sends it. It runs in a thread (check-thread.ts). */
 import { encodeSmsText, MOST_PARTS } from "#delivery/sms/sms-encoding.ts";
-import { isBlank, renderSms } from "#sending/preview/render-sms.ts";
+import { hasNoText, renderSms } from "#sending/preview/render-sms.ts";
 import type { SmsSize } from "#sending/preview/rendered-mail.ts";
 import type { CheckFinding, Severity } from "./campaign-check.ts";
 import { type MailCheck, type MailToCheck, PREVIEW_LENGTH } from "./check-mail.ts";
@@ -13,7 +13,7 @@ export function checkSms(sms: MailToCheck): MailCheck {
   const rendered = renderSms(sms);
   if (!rendered.ok) {
     const faults = rendered.faults.map((fault) => faultFinding("error", "content_invalid", fault));
-    const findings = isBlank(campaign) ? [empty] : faults;
+    const findings = hasNoText(campaign) ? [empty] : faults;
     const unrendered = { previewText: "", size: null, htmlSize: null, sms: null };
     return { findings, outside, message: null, subject: campaign.subject, ...unrendered };
   }

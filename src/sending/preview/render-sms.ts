@@ -15,7 +15,7 @@ import type { SmsSize } from "./rendered-mail.ts";
 
 export function renderSms(sms: MailToRender): RenderAnswer {
   const { campaign, options, person, now, publicUrl } = sms;
-  if (isBlank(campaign)) {
+  if (hasNoText(campaign)) {
     return { ok: false, faults: [{ field: "text_content", message: "text_content is required for an sms" }] };
   }
   const compiled = compileContent({ ...campaign, html_content: null }, options);
@@ -45,7 +45,7 @@ export function renderSms(sms: MailToRender): RenderAnswer {
   };
 }
 
-export function isBlank({ text_content }: MailToRender["campaign"]): boolean {
+export function hasNoText({ text_content }: MailToRender["campaign"]): boolean {
   return (text_content ?? "").trim() === "";
 }
 

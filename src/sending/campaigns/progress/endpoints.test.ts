@@ -185,7 +185,8 @@ test("a scheduled campaign goes to as many people as its check says, without tho
     status: "scheduled",
     total_recipients: 3,
   });
-  const { body } = await call("POST", `/campaigns/${id}/check`);
+  const { status, body } = await call("POST", `/campaigns/${id}/check`);
+  expect(status, JSON.stringify(body)).toBe(200);
   expect(body.data.audience).toMatchObject({ total: 5, will_send: 3 });
   expect(await progressOf(id)).toMatchObject({ total: 3, counts: { preparing: 3 }, is_total_final: false });
 });
