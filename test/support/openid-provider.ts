@@ -154,6 +154,8 @@ export async function startOpenIdProvider({
       OIDC_NAME: "Acme ID",
     },
     account(claims, subject = randomBytes(8).toString("hex")) {
+      // The last one is the one that was named last.
+      accounts.delete(subject);
       accounts.set(subject, claims);
       return subject;
     },

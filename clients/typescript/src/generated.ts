@@ -8276,6 +8276,8 @@ export interface components {
             expected: string;
             /** @description What is published. */
             found: string[];
+            /** @description Where `found` is published, if that is not `host` but a wrong name: DNS panels append the domain to the name that is entered. Null otherwise. */
+            found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
         };
@@ -8296,6 +8298,8 @@ export interface components {
             expected: string;
             /** @description What is published. */
             found: string[];
+            /** @description Where `found` is published, if that is not `host` but a wrong name: DNS panels append the domain to the name that is entered. Null otherwise. */
+            found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
             /** @description DNS look-ups that evaluating the record takes; receivers stop at 10. */
@@ -8314,6 +8318,8 @@ export interface components {
             type: "TXT" | "CNAME";
             /** @description The full name of the record. */
             host: string;
+            /** @description The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself. */
+            host_in_zone: string;
             /** @description Includes what is already published when several services share one record. */
             value: string;
             /** @description Seconds. */
@@ -8577,6 +8583,8 @@ export interface components {
             expected: string;
             /** @description What is published. */
             found: string[];
+            /** @description Where `found` is published, if that is not `host` but a wrong name: DNS panels append the domain to the name that is entered. Null otherwise. */
+            found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
         };
@@ -8642,6 +8650,8 @@ export interface components {
             expected: string;
             /** @description What is published. */
             found: string[];
+            /** @description Where `found` is published, if that is not `host` but a wrong name: DNS panels append the domain to the name that is entered. Null otherwise. */
+            found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
             /** @description The HTTPS error of the domain, as seen from this service; while it is set, links begin with the service's own address. */

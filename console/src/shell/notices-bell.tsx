@@ -47,6 +47,7 @@ function Shown({
 }: { readonly withDismissed: boolean } & Omit<Parameters<typeof NoticeList>[0], "notices">) {
   const { notices, error, retry } = useNotices(withDismissed);
   if (error) return <Failure error={error} onRetry={retry} />;
-  if (notices?.length === 0) return <p className="py-4 text-muted">Nothing needs you.</p>;
-  return <NoticeList notices={notices ?? []} {...rest} />;
+  if (notices === undefined) return <p className="py-4 text-muted">Loading …</p>;
+  if (notices.length === 0) return <p className="py-4 text-muted">Nothing needs you.</p>;
+  return <NoticeList notices={notices} {...rest} />;
 }

@@ -72,7 +72,9 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
   const onPaste = async (event: ClipboardEvent) => {
     const pasted = event.clipboardData.getData("text").trim();
     if (words !== "" || !isWhole(pasted)) return;
-    const [target, ...others] = (await search(pasted)).filter(({ isExact }) => isExact);
+    // The field has the text, too, and its own search says why it fails.
+    const results = await search(pasted).catch(() => []);
+    const [target, ...others] = results.filter(({ isExact }) => isExact);
     if (target && others.length === 0) open(target);
   };
   return (
@@ -99,7 +101,9 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
         }}
         className="max-h-[min(24rem,60dvh)] overflow-auto p-1 outline-none"
         renderEmptyState={() => (
-          <p className="p-4 text-muted">{isSearching ? "Searching …" : `Nothing is called “${words}”.`}</p>
+          <p className="p-4 text-muted">
+            {isSearching ? "Searching …" : error ? "" : `Nothing is called “${words}”.`}
+          </p>
         )}
       >
         {found.length > 0 && <Group name="Found" targets={found} />}

@@ -18,7 +18,7 @@ export function keyRecord({ domain, selector, public_key }: PublicKey) {
 
 export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promise<DnsCheck> {
   const { type, host, value } = keyRecord(key);
-  const place = { type, host, expected: value };
+  const place = { type, host, expected: value, found_host: null };
   const answer = await resolver.txt(host);
   if (answer.outcome === "failed") {
     const message = `${host} could not be looked up (${answer.reason}).`;
@@ -31,7 +31,13 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
     const misplaced = await findMisplaced(resolver, host, [below, key.domain], isMeantAsDkim);
     if (misplaced !== null) {
       const sentence = misplacedRecordMessage("DKIM", misplaced.host, host);
-      return { ...place, status: "mismatch", found: [...misplaced.texts], message: sentence };
+      return {
+        ...place,
+        status: "mismatch",
+        found: [...misplaced.texts],
+        found_host: misplaced.host,
+        message: sentence,
+      };
     }
   }
   return { ...place, status, found: [...found], message };

@@ -146,6 +146,7 @@ describe("verify-dns", () => {
       host: data.dns_host,
       expected: data.dns_value,
       found: [data.dns_value],
+      found_host: null,
       message: expect.any(String),
     });
     expect((await rowOf(data.id)).verified_at).toBe(service.clock.now().toISOString());

@@ -97,6 +97,7 @@ const KeyVerification = Type.Object(
     host: DnsCheck.properties.host,
     expected: DnsCheck.properties.expected,
     found: DnsCheck.properties.found,
+    found_host: DnsCheck.properties.found_host,
     message: DnsCheck.properties.message,
   },
   { $id: "DkimKeyVerification" },

@@ -9,7 +9,7 @@ import type { DnsCheck } from "./dns-check.ts";
 export async function checkAlias(resolver: Resolver, host: string, target: string): Promise<DnsCheck> {
   const answer = await resolver.cname(host);
   const found = answer.outcome === "found" ? [...answer.records] : [];
-  const place = { host, type: "CNAME", expected: target, found } as const;
+  const place = { host, type: "CNAME", expected: target, found, found_host: null } as const;
   if (answer.outcome === "failed") {
     return { ...place, status: "error", message: `${host} could not be looked up (${answer.reason}).` };
   }

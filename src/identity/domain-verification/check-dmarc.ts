@@ -26,9 +26,9 @@ export async function checkDomainDmarc(
   reportsTo: string | null,
 ): Promise<DmarcDnsChecks> {
   const check = await checkDmarc(resolver, domain);
-  const { status, host, found, message } = check;
+  const { status, host, found, foundHost: found_host, message } = check;
   const expected = suggestedDmarc(check, domain, reportsTo);
-  const dmarc: DnsCheck = { status, host, type: "TXT", expected, found: [...found], message };
+  const dmarc: DnsCheck = { status, host, type: "TXT", expected, found: [...found], found_host, message };
   return { dmarc, reports: reportsTo === null ? null : { ...dmarc, ...reportsCheck(check, reportsTo) } };
 }
 

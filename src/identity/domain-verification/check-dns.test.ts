@@ -91,6 +91,14 @@ test("an empty zone misses everything and is given each record to publish", asyn
     ["CNAME", "bounce.example.test", "bounce.posthaste.test"],
     ["TXT", "_dmarc.example.test", dmarc],
   ]);
+  expect(records.map(({ host_in_zone }) => host_in_zone)).toEqual([
+    "_posthaste-verify",
+    "@",
+    "ph1._domainkey",
+    "_dmarc",
+    "bounce",
+    "_dmarc",
+  ]);
   expect(records.map(({ required }) => required)).toEqual([true, true, true, true, false, false]);
 });
 
@@ -118,6 +126,23 @@ test("a record that names a host only this machine knows says to set MAIL_HOSTNA
   expect((await checkDns(resolver, domain, [key], named)).spf.message).not.toContain("MAIL_HOSTNAME");
   expect((await check()).spf.message).not.toContain("MAIL_HOSTNAME");
 });
+
+test.each([
+  ["ownership", "_posthaste-verify.example.test", ownership],
+  ["spf", "example.test", spf],
+  ["dkim", "ph1._domainkey.example.test", dkimRecordValue(publicKey)],
+  ["dmarc", "_dmarc.example.test", dmarc],
+] as const)(
+  "a record of %s to whose name the panel appended the domain is found there",
+  async (purpose, host, value) => {
+    const wrong = `${host}.example.test`;
+    const checks = await check({ [host]: txt("unrelated=1"), [wrong]: txt(value) });
+    const found = purpose === "dkim" ? decisiveKey(checks)?.check : checks[purpose];
+    expect(found).toMatchObject({ status: "mismatch", host, found: [value], found_host: wrong });
+    expect(found?.message).toContain("DNS panels append");
+    expect((await check())[purpose === "dkim" ? "spf" : purpose].found_host).toBeNull();
+  },
+);
 
 test("switched-off purposes are not looked up", async () => {
   dns.questions.length = 0;

@@ -6,6 +6,7 @@
 
 import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { findMisplaced, misplacedRecordMessage } from "#mail/dns/misplaced-record.ts";
 
 const PREFIX = "posthaste-verification=";
 
@@ -28,6 +29,7 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
     type: "TXT",
     expected,
     found: places.flatMap((place) => place.found),
+    found_host: null,
     message,
   });
   const proof = places.find((place) => place.isProved);
@@ -39,12 +41,18 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
     return conclude("error", `${fault.host} could not be looked up (${fault.fault}).`);
   }
   const other = places.find((place) => place.found.length > 0);
-  return other === undefined
-    ? conclude("missing", `No verification record was found; add the TXT record at ${ownHost}.`)
-    : conclude(
-        "mismatch",
-        `The verification record at ${other.host} holds another token than the expected one.`,
-      );
+  if (other !== undefined) {
+    return conclude(
+      "mismatch",
+      `The verification record at ${other.host} holds another token than the expected one.`,
+    );
+  }
+  const misplaced = await findMisplaced(resolver, ownHost, [], (text) => spelling(text) === expected);
+  if (misplaced === null) {
+    return conclude("missing", `No verification record was found; add the TXT record at ${ownHost}.`);
+  }
+  const message = misplacedRecordMessage("verification", misplaced.host, ownHost);
+  return { ...conclude("mismatch", message), found: [...misplaced.texts], found_host: misplaced.host };
 }
 
 /** DNS panels add quotation marks, blanks and capitals; the token contains none of them. */

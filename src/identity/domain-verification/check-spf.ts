@@ -20,8 +20,9 @@ export async function checkDomainSpf(
   domain: string,
   platformSpfDomain: string,
 ): Promise<SpfDnsCheck> {
-  const { status, found, lookups, deadNames, message } = await checkSpf(resolver, domain, platformSpfDomain);
-  const place = { status, host: domain, type: "TXT" as const, found: [...found], lookups };
+  const check = await checkSpf(resolver, domain, platformSpfDomain);
+  const { status, found, foundHost: found_host, lookups, deadNames, message } = check;
+  const place = { status, host: domain, type: "TXT" as const, found: [...found], found_host, lookups };
   if (status === "verified") return { ...place, expected: found[0] ?? "", message };
   const { value, notes } = suggestedSpf(found, platformSpfDomain, deadNames);
   return { ...place, expected: value, message: [message, ...notes].join(" ") };

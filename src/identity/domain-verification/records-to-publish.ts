@@ -1,6 +1,7 @@
 /** The records a domain's owner has to publish, ready to copy into a DNS panel. */
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import { type DomainChecks, decisiveKey } from "./check-dns.ts";
 
 /** An hour: long enough for caches, short enough to correct a mistake. */
@@ -13,6 +14,10 @@ export const DnsRecord = Type.Object(
     }),
     type: DnsCheck.properties.type,
     host: Type.String({ description: "The full name of the record." }),
+    host_in_zone: Type.String({
+      description:
+        "The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself.",
+    }),
     value: Type.String({
       description: "Includes what is already published when several services share one record.",
     }),
@@ -28,11 +33,17 @@ export const DnsRecord = Type.Object(
 
 export type DnsRecord = Static<typeof DnsRecord>;
 
+function hostInZone(host: string): string {
+  const zone = organisationalDomain(host);
+  return host === zone ? "@" : host.slice(0, -zone.length - 1);
+}
+
 export function dnsRecordsOf(checks: DomainChecks, tracking: DnsCheck | null = null): DnsRecord[] {
   const record = (purpose: DnsRecord["purpose"], required: boolean, check: DnsCheck | null): DnsRecord[] => {
     if (check === null) return [];
     const { type, host, expected: value, status } = check;
-    return [{ purpose, type, host, value, ttl: TTL_SECONDS, required, status }];
+    const host_in_zone = hostInZone(host);
+    return [{ purpose, type, host, host_in_zone, value, ttl: TTL_SECONDS, required, status }];
   };
   const decisive = decisiveKey(checks);
   return [

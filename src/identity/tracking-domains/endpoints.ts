@@ -74,6 +74,7 @@ const TrackingDomainVerification = Type.Object(
     host: DnsCheck.properties.host,
     expected: DnsCheck.properties.expected,
     found: DnsCheck.properties.found,
+    found_host: DnsCheck.properties.found_host,
     message: DnsCheck.properties.message,
     https_fault: TrackingDomain.properties.https_fault,
   },
@@ -216,11 +217,11 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const { check, obstacle, domain } = await verifyTrackingDomain(deps, workspaceId, before);
         if (domain === undefined) throw notFound("Tracking domain");
         if (obstacle !== null) throw new ApiError("CONFLICT", obstacle);
-        const { status, host, expected, found: records } = check;
+        const { status, host, expected, found: records, found_host } = check;
         const { is_verified: verified, https_fault } = domain;
         const message =
           https_fault === null ? check.message : `${check.message} ${withoutHttps(https_fault)}`;
-        return { verified, status, host, expected, found: records, message, https_fault };
+        return { verified, status, host, expected, found: records, found_host, message, https_fault };
       },
     }),
   ];

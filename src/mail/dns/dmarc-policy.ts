@@ -35,6 +35,8 @@ export interface DmarcCheck {
   readonly host: string;
   /** Every TXT record there that begins like a DMARC record. */
   readonly found: readonly string[];
+  /** The wrong name at which they were found; null for `host`. */
+  readonly foundHost: string | null;
   /** The policy that applies to this domain; null unless verified. */
   readonly policy: DmarcDisposition | null;
   readonly record: DmarcRecord | null;
@@ -67,7 +69,7 @@ async function checkMisplaced(resolver: Resolver, domain: string, missing: Dmarc
   const misplaced = await findMisplaced(resolver, host, [`dmarc.${domain}`, domain], isMeantAsDmarc);
   if (misplaced === null) return missing;
   const message = misplacedRecordMessage("DMARC", misplaced.host, host);
-  return { ...missing, status: "mismatch", found: misplaced.texts, message };
+  return { ...missing, status: "mismatch", found: misplaced.texts, foundHost: misplaced.host, message };
 }
 
 /** The registrable domain (RFC 7489 section 3.2), or the name itself if it has none. */
@@ -90,6 +92,7 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
     status,
     host,
     found,
+    foundHost: null,
     policy: record?.policy ?? null,
     record,
     message,

@@ -27,6 +27,8 @@ export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
   /** Every SPF record found at the domain. */
   readonly found: readonly string[];
+  /** The wrong name at which they were found; null for the domain itself. */
+  readonly foundHost: string | null;
   /** DNS look-ups that an evaluation of the whole record needs, and how many of them find nothing. */
   readonly lookups: number;
   readonly voidLookups: number;
@@ -92,6 +94,7 @@ export async function checkSpf(
   const conclude = (status: SpfCheck["status"], ...sentences: string[]): SpfCheck => ({
     status,
     found,
+    foundHost: null,
     lookups: walk.lookups,
     voidLookups: walk.voidLookups,
     deadNames: walk.voidLookups > MOST_VOID_LOOKUPS ? walk.deadNames : [],
@@ -112,7 +115,7 @@ export async function checkSpf(
     const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
     if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
     const sentence = misplacedRecordMessage("SPF", misplaced.host, name);
-    return { ...conclude("mismatch", sentence), found: misplaced.texts };
+    return { ...conclude("mismatch", sentence), found: misplaced.texts, foundHost: misplaced.host };
   }
   if (found.length > 1) {
     return conclude(

@@ -16,11 +16,11 @@ interface FinishPageDeps {
 }
 
 export function registerFinishPage(server: FastifyInstance, deps: FinishPageDeps): void {
-  const { singleSignOn, consolePath } = deps;
+  const { singleSignOn } = deps;
   server.register(async (pages) => {
     pages.setErrorHandler((fault, request, reply) =>
       isOfPerson(fault)
-        ? sendFailure(reply, deps, "unknown", fault.message)
+        ? sendFailure(reply, deps, { failure: "unknown", returnTo: null }, fault.message)
         : sendErrorPage(fault, request, reply),
     );
     // A HEAD request must not use up the code.
@@ -29,13 +29,13 @@ export function registerFinishPage(server: FastifyInstance, deps: FinishPageDeps
       const query = queryOf(request);
       const finished = await singleSignOn.finish({ client: clientOf(request), cookies, requestId, query });
       if (cookies.changes.length > 0) reply.header("Set-Cookie", [...cookies.changes]);
-      if ("failure" in finished) return sendFailure(reply, deps, finished.failure);
+      if ("failure" in finished) return sendFailure(reply, deps, finished);
       const { returnTo, challenge } = finished;
       // What follows "#" stays in the browser.
       const next =
         challenge === null
           ? returnTo
-          : `${consolePath("/sign-in")}?${new URLSearchParams({ return_to: returnTo }).toString()}#${new URLSearchParams({ challenge }).toString()}`;
+          : `${signInPath(deps, returnTo)}#${new URLSearchParams({ challenge }).toString()}`;
       return reply
         .headers({ Location: next, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" })
         .code(303)
@@ -60,12 +60,18 @@ const statuses: Readonly<Partial<Record<SignOnFailure, number>>> = {
   unavailable: 503,
 };
 
+/** The sign-in page of the console, which goes on to the path that was named at the start. */
+function signInPath({ consolePath }: FinishPageDeps, returnTo: string | null): string {
+  const page = consolePath("/sign-in");
+  return returnTo === null ? page : `${page}?${new URLSearchParams({ return_to: returnTo }).toString()}`;
+}
+
 /** @param reason in place of the usual sentence */
 function sendFailure(
   reply: FastifyReply,
-  { singleSignOn, consolePath }: FinishPageDeps,
-  failure: SignOnFailure,
-  reason = sentences(singleSignOn.name)[failure],
+  deps: FinishPageDeps,
+  { failure, returnTo }: { readonly failure: SignOnFailure; readonly returnTo: string | null },
+  reason = sentences(deps.singleSignOn.name)[failure],
 ): FastifyReply {
   const status = statuses[failure] ?? 403;
   if (status === 503) reply.header("Retry-After", String(RETRY_SECONDS));
@@ -74,7 +80,7 @@ function sendFailure(
     status,
     "You are not signed in",
     html`<p>${reason}</p>
-<p><a href="${consolePath("/sign-in")}">Go to the sign-in page</a></p>`,
+<p><a href="${signInPath(deps, returnTo)}">Go to the sign-in page</a></p>`,
   );
 }
 

@@ -38,10 +38,17 @@ export interface SingleSignOnDeps extends SignInDeps {
  */
 export type SignOnFailure = "not_begun" | "not_asked_again" | ProviderFaultKind | SignOnRefusal;
 
-/** Where the browser goes on, with the challenge of the second factor if one is missing; or why it does not. */
+/**
+ * Where the browser goes on, with the challenge of the second factor if one is missing; or why it does not, and where it would have
+ * gone, for another way to sign in.
+ */
 export type FinishedSignOn =
   | { readonly returnTo: string; readonly challenge: string | null }
-  | { readonly failure: SignOnFailure };
+  | {
+      readonly failure: SignOnFailure;
+      /** Null when this browser has begun none. */
+      readonly returnTo: string | null;
+    };
 
 interface FinishRequest extends SessionRequest {
   /** The query of the URL to which the provider sent the browser. */
@@ -104,14 +111,16 @@ export class SingleSignOn {
     const { cookies, client, query, requestId } = request;
     await countVisit(db, client.ip, clock.now());
     const begun = findBegun(cookies, secrets, clock.now());
-    if (begun === undefined || query.get("state") !== begun.state) return { failure: "not_begun" };
+    if (begun === undefined || query.get("state") !== begun.state) {
+      return { failure: "not_begun", returnTo: null };
+    }
     forgetBegun(cookies);
     const answer = new URL(`${this.#redirectUri()}?${query.toString()}`);
     try {
       const account = await this.#provider.accountOf(answer, begun);
       if (begun.asksAgain && !isProvedSince(account.provedAt, begun)) {
         log.warn({ request_id: requestId }, "the OpenID provider does not say that it has asked again");
-        return { failure: "not_asked_again" };
+        return { failure: "not_asked_again", returnTo: begun.returnTo };
       }
       return await this.#enter(account, begun, request);
     } catch (fault) {
@@ -119,7 +128,7 @@ export class SingleSignOn {
       const concerned = { request_id: requestId, kind: fault.kind, reason: fault.message };
       if (fault.kind === "unavailable") log.warn(concerned, "the OpenID provider does not answer");
       else log.info(concerned, "single sign-on failed");
-      return { failure: fault.kind };
+      return { failure: fault.kind, returnTo: begun.returnTo };
     }
   }
 
@@ -155,7 +164,7 @@ export class SingleSignOn {
       if (this.#refusals.mayWrite(`${networkOf(request.client.ip)} ${entered}`)) {
         await insertAuditEvent(db, { ...eventOf(request), result: "refused", code: "FORBIDDEN" });
       }
-      return { failure: entered };
+      return { failure: entered, returnTo };
     }
     if ("challenge" in entered) return { returnTo, challenge: entered.challenge.challenge };
     forgetSessions();

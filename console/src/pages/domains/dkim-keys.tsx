@@ -95,7 +95,7 @@ function KeyRow({ dkimKey, isSigning }: { readonly dkimKey: Key; readonly isSign
             <p className="flex-1 text-muted">{check.data.message}</p>
             <DnsState status={check.data.status} />
           </div>
-          <DnsRecord type="TXT" host={check.data.host} value={check.data.expected} found={check.data.found} />
+          <DnsRecord type="TXT" host={check.data.host} value={check.data.expected} check={check.data} />
         </div>
       )}
       <Question

@@ -2,57 +2,93 @@
 import type { Schema } from "@posthaste/client";
 import type { ReactNode } from "react";
 import { Copyable } from "../../parts/copyable.tsx";
+import { counted } from "../../parts/numbers.ts";
 import { type Look, StateMark } from "../../parts/state-mark.tsx";
+import { differencesOf } from "./differences.ts";
 
-type Status = Schema<"DnsCheck">["status"];
+type Check = Schema<"DnsCheck">;
 
-const looks: Readonly<Record<Status, Look & { readonly word: string }>> = {
+const looks: Readonly<Record<Check["status"], Look & { readonly word: string }>> = {
   verified: { shape: "●", tone: "text-good", word: "published" },
   missing: { shape: "○", tone: "text-warning", word: "missing" },
   mismatch: { shape: "▲", tone: "text-bad", word: "differs" },
   error: { shape: "▲", tone: "text-warning", word: "not known" },
 };
 
-export function DnsState({ status }: { readonly status: Status }) {
+export function DnsState({ status }: { readonly status: Check["status"] }) {
   return <StateMark {...looks[status]} />;
 }
 
 interface Props {
   readonly type: string;
   readonly host: string;
+  /** The host without the domain that DNS panels append themselves. */
+  readonly hostInZone?: string;
   readonly value: string;
   /** Undefined while it has not been looked up. */
-  readonly found?: readonly string[] | undefined;
-  readonly children?: ReactNode;
+  readonly check?: Pick<Check, "status" | "found" | "found_host"> | undefined;
 }
 
-export function DnsRecord({ type, host, value, found, children }: Props) {
+export function DnsRecord({ type, host, hostInZone, value, check }: Props) {
   return (
     <>
       <dl className="mt-3 grid items-baseline grid-cols-[56px_minmax(0,1fr)] gap-x-4 gap-y-1">
         <dt className="text-muted">Type</dt>
         <dd className="font-mono text-small leading-5">{type}</dd>
         <dt className="text-muted">Host</dt>
-        <dd className="min-w-0">
+        <dd className="flex min-w-0 flex-wrap items-baseline gap-x-4">
           <Copyable text={host} label="host" isShown isWhole />
+          {hostInZone !== undefined && (
+            <span className="inline-flex min-w-0 flex-wrap items-baseline gap-x-1 text-small text-muted">
+              or, where the DNS panel appends the domain,
+              <Copyable text={hostInZone} label="short host" isShown isWhole />
+            </span>
+          )}
         </dd>
       </dl>
-      <div className={`mt-2 grid gap-x-6 gap-y-3 ${found ? "md:grid-cols-2" : ""}`}>
+      <div className={`mt-2 grid gap-x-6 gap-y-3 ${check ? "md:grid-cols-2" : ""}`}>
         <Side title="Expected" copy={value}>
-          <Marked text={value} other={found?.length === 1 ? found[0] : undefined} tone="good" />
+          <Value text={value} others={check?.status === "mismatch" ? check.found : undefined} tone="good" />
         </Side>
-        {found && (
-          <Side title="Found">
-            {found.length === 0 ? (
-              <p className="text-small text-muted">No record</p>
-            ) : (
-              found.map((one) => <Marked key={one} text={one} other={value} tone="bad" />)
-            )}
-          </Side>
-        )}
+        {check && <Found {...check} host={host} value={value} />}
       </div>
-      {children}
     </>
+  );
+}
+
+/** What is published: nothing, one record or several, perhaps at a wrong name. */
+function Found({
+  status,
+  found,
+  found_host,
+  host,
+  value,
+}: Pick<Check, "status" | "found" | "found_host"> & { readonly host: string; readonly value: string }) {
+  const isWrong = status === "mismatch";
+  return (
+    <Side title={found.length > 1 ? `Found: ${counted(found.length, "record")}` : "Found"}>
+      {found.length === 0 && (
+        <p className="text-small text-muted">
+          {status === "error" ? "The name servers gave no answer" : "No record"}
+        </p>
+      )}
+      {found_host !== null && (
+        <p className="mb-1 text-small">
+          <span className="text-muted">at </span>
+          <Value text={found_host} others={[host]} tone="bad" />
+        </p>
+      )}
+      <ul>
+        {found.map((one, place) => (
+          <li
+            key={`${one} ${place.toString()}`}
+            className="not-first:mt-1.5 not-first:border-t not-first:border-line not-first:pt-1.5"
+          >
+            <Value text={one} others={isWrong ? [value] : undefined} tone="bad" />
+          </li>
+        ))}
+      </ul>
+    </Side>
   );
 }
 
@@ -79,35 +115,31 @@ function Side({
   );
 }
 
-const marks = { good: "bg-good/15 text-good", bad: "bg-bad/15 text-bad" } as const;
+const marks = { good: "bg-good/20 text-text", bad: "bg-bad/20 text-text" } as const;
 
-/** A value, with the part marked in which it differs from the other one. */
-function Marked({
+/** A value, with the parts marked that none of the others has. */
+function Value({
   text,
-  other,
+  others,
   tone,
 }: {
   readonly text: string;
-  readonly other: string | undefined;
+  /** Undefined: nothing is marked. */
+  readonly others: readonly string[] | undefined;
   readonly tone: keyof typeof marks;
 }) {
-  const [start, end] = other === undefined ? [text.length, 0] : sameEnds(text, other);
-  const middle = text.slice(start, text.length - end);
+  const parts = others === undefined ? [{ text, at: 0, differs: false }] : differencesOf(text, others);
   return (
-    <p className="font-mono text-small break-all not-first:mt-1">
-      {text.slice(0, start)}
-      {middle && <mark className={`rounded-sm ${marks[tone]}`}>{middle}</mark>}
-      {end > 0 && text.slice(-end)}
-    </p>
+    <span className="font-mono text-small break-all">
+      {parts.map(({ text: part, at, differs }) =>
+        differs ? (
+          <mark key={at} className={`rounded-sm ${marks[tone]}`}>
+            {part}
+          </mark>
+        ) : (
+          <span key={at}>{part}</span>
+        ),
+      )}
+    </span>
   );
-}
-
-/** How many characters two texts have in common at their beginning, and after that at their end. */
-function sameEnds(one: string, other: string): readonly [start: number, end: number] {
-  const shorter = Math.min(one.length, other.length);
-  let start = 0;
-  while (start < shorter && one[start] === other[start]) start += 1;
-  let end = 0;
-  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  return [start, end];
 }

@@ -1,5 +1,5 @@
 /** A domain: each DNS record, expected beside found, with what the check says in words; then its keys and settings. */
-import type { Data } from "@posthaste/client";
+import type { Data, Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Download } from "lucide-react";
@@ -133,9 +133,9 @@ function RecordCheck({
   check,
 }: {
   readonly record: Dns["records"][number];
-  readonly check: { readonly found: readonly string[]; readonly message: string } | undefined;
+  readonly check: Schema<"DnsCheck"> | undefined;
 }) {
-  const { purpose, type, host, value, required, status } = record;
+  const { purpose, type, host, host_in_zone, value, required, status } = record;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-3">
@@ -146,7 +146,7 @@ function RecordCheck({
         </span>
       </div>
       {check && <p className="mt-1 text-muted">{check.message}</p>}
-      <DnsRecord type={type} host={host} value={value} found={check?.found} />
+      <DnsRecord type={type} host={host} hostInZone={host_in_zone} value={value} check={check} />
     </>
   );
 }

@@ -111,7 +111,7 @@ function TrackingRow({ domain }: { readonly domain: Data<"listTrackingDomains">[
         <div className="pb-3 pl-5">
           {check.data && <p className="text-muted">{check.data.message}</p>}
           {https_fault && <p className="text-warning">{https_fault}</p>}
-          <DnsRecord {...dns_record} found={check.data?.found} />
+          <DnsRecord {...dns_record} check={check.data} />
         </div>
       )}
       <Question

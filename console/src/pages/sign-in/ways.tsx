@@ -1,5 +1,6 @@
 /** The first step of a sign-in: a passkey, the account of the organisation, or address and password; only what works here. */
 
+import order from "schema:NewSingleSignOn";
 import { useMutation } from "@tanstack/react-query";
 import { openApi } from "../../api/client.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
@@ -10,6 +11,8 @@ import { Field } from "../../parts/field.tsx";
 import { askPasskey, hasPasskeys } from "../../parts/passkey.ts";
 import { Refusal, Submit } from "../../parts/refusal.tsx";
 import type { SignInStep } from "./steps.tsx";
+
+const LONGEST_RETURN = order.properties.return_to?.maxLength ?? 0;
 
 interface Props {
   readonly returnTo: string;
@@ -32,7 +35,8 @@ export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
     onSuccess: onStep,
   });
   const organisation = useMutation({
-    mutationFn: (_tab: Window | null) => openApi.startSingleSignOn({ body: { return_to: returnTo } }),
+    mutationFn: (_tab: Window | null) =>
+      openApi.startSingleSignOn({ body: { return_to: shortened(returnTo) } }),
     onSuccess: ({ url }, tab) => (tab ?? window).location.assign(url),
     onError: (_error, tab) => tab !== window && tab?.close(),
   });
@@ -93,6 +97,11 @@ export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
       )}
     </>
   );
+}
+
+/** A page whose address is longer than may be named opens without its filter. */
+function shortened(path: string): string {
+  return path.length > LONGEST_RETURN ? path.replace(/[?#].*$/s, "") : path;
 }
 
 function Or() {
