@@ -82,7 +82,7 @@ const inEveryRun: ReadonlySet<string> = new Set([
   "sign-in.light",
   "home.phone.dark",
   "messages.empty.light",
-  "messages-late.dark",
+  "messages.late.dark",
 ]);
 
 const isEvery = process.env.CONSOLE_TESTS === "all";

@@ -25,7 +25,7 @@ const PATIENCE_MS = 180_000;
 /** Of the pixels of a picture. */
 const MOST_DIFFERENT = 0.001;
 /** A channel of a pixel may differ by this much; a reference has fewer colours than the page. */
-const LEAST_DIFFERENCE = 24;
+const LEAST_DIFFERENCE = 10;
 /** The client tries again before a page shows a failure. */
 const MOST_WAIT_MS = 15_000;
 /** Longer than the 150 ms after which a page shows what will come. */
