@@ -7,6 +7,9 @@ const file = new URL("../../console/src/routes.tsx", import.meta.url);
 /** Pages without a workspace. */
 export const outside = ["sign-in", "welcome", "reset", "invitation", "confirm-email"] as const;
 
+/** Pages of mailed and printed links, with a token that has ended; without one they say that the link is not complete. */
+export const linked = ["welcome#ended", "reset#ended", "invitation#ended", "confirm-email#ended"] as const;
+
 /** Pages of a workspace; a segment that begins with `$` is an id of that name, or of what the segment before it names. */
 export const inside = [
   "",

@@ -29,8 +29,14 @@ export interface ConsoleScene {
   readonly workspace: string;
   /** Calls the API as the owner, in the first workspace or in another one. */
   readonly callAsOwner: (workspace?: string) => CallApi;
-  /** A browser of the owner, or with `isSignedIn: false` of a visitor. It closes with the file unless it is closed before. */
-  newContext(options?: BrowserContextOptions & { readonly isSignedIn?: boolean }): Promise<BrowserContext>;
+  /** A browser of the owner, or of another session, or with `isSignedIn: false` of a visitor. It closes with the file unless it is closed before. */
+  newContext(options?: BrowserContextOptions & BrowserPerson): Promise<BrowserContext>;
+}
+
+interface BrowserPerson {
+  readonly isSignedIn?: boolean;
+  /** The token of the session. */
+  readonly session?: string;
 }
 
 type Settings = Readonly<Record<string, string>>;
@@ -60,11 +66,11 @@ export async function openConsole(env: Settings = {}): Promise<ConsoleScene> {
       (where = workspace) =>
       (method, path, body, { headers = {} } = {}) =>
         session.call(method, path, body, { "X-Workspace": where, ...headers }),
-    async newContext({ isSignedIn = true, ...options } = {}) {
+    async newContext({ isSignedIn = true, session: token = cookie, ...options } = {}) {
       const context = await browser.newContext({ reducedMotion: "reduce", baseURL: url, ...options });
       if (isSignedIn) {
         const flags = { httpOnly: true, sameSite: "Lax" } as const;
-        await context.addCookies([{ name: "posthaste", value: cookie, url, ...flags }]);
+        await context.addCookies([{ name: "posthaste", value: token, url, ...flags }]);
       }
       return context;
     },

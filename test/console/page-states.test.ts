@@ -4,6 +4,7 @@ import type { BrowserContextOptions, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { addressOf, inside } from "./console-routes.ts";
+import { allButTheSession, failing, failure } from "./failing-api.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
 import { WatchedPage } from "./watched-page.ts";
@@ -14,8 +15,6 @@ const LATE_MS = 400;
 /** The client tries again before a page shows a failure. */
 const MOST_WAIT_MS = 15_000;
 const PATIENCE_MS = 180_000;
-const failure = "The database gives no answer. Try again in a minute.";
-const requestId = "0190a1b2-0000-7000-8000-00000000beef";
 
 const desk: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 const phone: BrowserContextOptions = { viewport: { width: 375, height: 720 }, colorScheme: "dark" };
@@ -46,8 +45,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     const context = await scene.newContext(look);
     try {
       const watched = await WatchedPage.open(context);
-      // The frame of all pages needs the session.
-      await watched.page.route(/\/api\/v1\/(?!session$)/, prepare);
+      await watched.page.route(allButTheSession, prepare);
       await watched.page.goto(`/console${path}`, { waitUntil: "load" });
       await watched.page.locator("#root > *").first().waitFor({ state: "attached" });
       if (prepare === late) await delay(LATE_MS / 2);
@@ -64,13 +62,6 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     }
   }
 
-  const failing = (route: Route) =>
-    route.fulfill({
-      status: 500,
-      contentType: "application/json",
-      headers: { "X-Request-Id": requestId },
-      body: JSON.stringify({ success: false, error: failure, code: "INTERNAL_ERROR", request_id: requestId }),
-    });
   async function late(route: Route): Promise<void> {
     await delay(LATE_MS);
     // The page may have gone on meanwhile.

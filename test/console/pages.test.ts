@@ -5,6 +5,7 @@ import {
   addressOf,
   heavyPages,
   inside,
+  linked,
   MOST_PAGE_KB,
   outside,
   overlays,
@@ -81,7 +82,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
   });
 
   const pages = [
-    ...outside.map((page) => ({ page, isSignedIn: false })),
+    ...[...outside, ...linked].map((page) => ({ page, isSignedIn: false })),
     ...views.map((page) => ({ page, isSignedIn: true })),
   ];
   describe.each(pages)("/$page", ({ page: name, isSignedIn }) => {

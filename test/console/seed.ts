@@ -51,16 +51,17 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
   for (const number of [1, 2, 3]) await make("/mailing-lists", { name: words("List", number) });
   const fields = `/mailing-lists/${list}/custom-fields`;
   await make(fields, { field_name: "city", field_label: words("City", 0), field_type: "text" });
-  const people = await Promise.all(
-    numbers(PEOPLE).map((number) =>
-      make(`/mailing-lists/${list}/subscribers`, {
+  // One after another, so that lists have the same order in every run.
+  const people: { readonly subscriber_id: string }[] = [];
+  for (const number of numbers(PEOPLE))
+    people.push(
+      await make(`/mailing-lists/${list}/subscribers`, {
         email: `person${number}@example.com`,
         first_name: words("Ada", number),
         last_name: words("Lovelace", number),
         custom_fields: { city: words("Paris", number) },
       }),
-    ),
-  );
+    );
   const rule = { field: "email_domain", operator: "equals", value: "example.com" };
   const { id: segment } = await make(`/mailing-lists/${list}/segments`, {
     name: words("Segment", 0),
@@ -70,6 +71,7 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
   const { id: suppression } = await make("/suppression-lists", { name: words("Former customers", 0) });
   await make(`/suppression-lists/${suppression}/entries`, { entries: "gone@example.com\n*@competitor.test" });
   const { id: domain } = await make("/sending-domains", { domain: "shop.example" });
+  await make(`/sending-domains/${domain}/verify`, {});
   await make("/api-keys", { name: words("Web shop", 0), permissions: ["emails:send"] });
   await make("/roles", { name: words("Editor", 0), permissions: ["campaigns:read"] });
   await make("/team/invitations", { email: "grace@example.com", role: "support" });
@@ -133,20 +135,21 @@ export async function seedWorkspace(scene: Scene, workspace: string, words: Word
   };
 }
 
-function sendMessages(
+async function sendMessages(
   make: (path: string, body: object) => Promise<{ readonly id: string }>,
   words: Words,
 ): Promise<{ readonly id: string }[]> {
-  return Promise.all(
-    numbers(MESSAGES).map((number) =>
-      make("/emails/send", {
+  const sent = [];
+  for (const number of numbers(MESSAGES))
+    sent.push(
+      await make("/emails/send", {
         to: `reader${number}${tags[number % tags.length]}@example.com`,
         subject: words("Your order", number),
         from_name: words("The shop", number),
         body: `<p>Hello</p><p>${words("Thank you", number)}</p>`,
       }),
-    ),
-  );
+    );
+  return sent;
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);

@@ -20,6 +20,8 @@ declare module "vitest" {
     /** The URL of the server; callers replace the database name. */
     serverUrl: string;
     template: string;
+    /** Whether the run renews what is recorded (`-u`). */
+    renews: boolean;
   }
 }
 
@@ -50,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await database.close();
   project.provide("serverUrl", serverUrl);
   project.provide("template", template);
+  project.provide("renews", project.vitest.config.snapshotOptions.updateSnapshot === "all");
   return async () => {
     await admin.query(`drop database ${template}`);
     await admin.end();

@@ -203,7 +203,9 @@ export function ListPage<Row>(props: Props<Row>) {
           className={`min-h-0 flex-1 border-t border-line ${data || error ? "overflow-auto" : "overflow-hidden"} ${isPart ? "" : "md:px-3"}`}
         >
           {error && !data ? (
-            <Failure error={error} onRetry={() => refetch()} />
+            <div className="p-3 max-md:px-4">
+              <Failure error={error} onRetry={() => refetch()} />
+            </div>
           ) : isEmpty ? (
             props.empty
           ) : data?.rows.length === 0 ? (

@@ -28,7 +28,12 @@ export function useSending(enabled = true) {
 
 export function SendingNow() {
   const { data, error, refetch } = useSending();
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error)
+    return (
+      <Panel title="Sending now">
+        <Failure error={error} onRetry={() => void refetch()} />
+      </Panel>
+    );
   if (!data || data.campaigns.length === 0) return null;
   return (
     <Panel title="Sending now">

@@ -31,7 +31,12 @@ export function useDashboard(enabled = true) {
 
 export function Checklist() {
   const { data, error, refetch } = useDashboard();
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error)
+    return (
+      <Panel title="Set up">
+        <Failure error={error} onRetry={() => refetch()} />
+      </Panel>
+    );
   const list = data?.setup_checklist;
   if (!list || list.completed === list.total) return null;
   return (

@@ -30,7 +30,12 @@ export function useDays(enabled = true) {
 export function Figures() {
   const { workspace } = usePlace();
   const { data, error, refetch } = useDays();
-  if (error) return <Failure error={error} onRetry={() => refetch()} />;
+  if (error)
+    return (
+      <Panel title={`Last ${DAYS} days`}>
+        <Failure error={error} onRetry={() => refetch()} />
+      </Panel>
+    );
   const now = data?.slice(-DAYS) ?? [];
   const before = data?.slice(0, -DAYS) ?? [];
   return (

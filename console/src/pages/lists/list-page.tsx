@@ -9,6 +9,7 @@ import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { Page } from "../../parts/page.tsx";
+import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { PeopleList } from "../people/people-list.tsx";
@@ -32,7 +33,12 @@ export function MailingListPage() {
       </Page>
     );
   }
-  return data ? <KnownList key={data.id} list={data} /> : <Page title="List">{null}</Page>;
+  if (data) return <KnownList key={data.id} list={data} />;
+  return (
+    <Page title="List">
+      <SkeletonLines count={6} />
+    </Page>
+  );
 }
 
 function KnownList({ list }: { readonly list: MailingList }) {

@@ -11,6 +11,7 @@ import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
+import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { Blocks, FindingSentence } from "../suppression/finding.tsx";
 import { EditPersonDialog } from "./edit-person-dialog.tsx";
@@ -33,7 +34,12 @@ export function PersonPage() {
       </Page>
     );
   }
-  return data ? <KnownPerson person={data} /> : <Page title="Person">{null}</Page>;
+  if (data) return <KnownPerson person={data} />;
+  return (
+    <Page title="Person">
+      <SkeletonLines count={6} />
+    </Page>
+  );
 }
 
 function Unknown() {
