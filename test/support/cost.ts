@@ -9,8 +9,8 @@ import { workedMs } from "./cpu-time.ts";
 const LINEAR = 8;
 /** Cost that does not depend on the input, against four times as much if it did. */
 const CONSTANT = 2;
-/** What a collection of garbage or the compiler of JavaScript adds to work that costs next to nothing. */
-const NOISE_MS = 20;
+/** What a collection of garbage and the caches of a busy processor add. */
+const NOISE_MS = 100;
 const TRIES = 3;
 
 /**
