@@ -16,12 +16,12 @@ import { unknownNamesIn } from "#platform/http/request/unknown-fields.ts";
 import { fileFieldOf } from "#platform/http/request/uploads.ts";
 import { EVENT_STREAM } from "#platform/http/response/event-stream.ts";
 import { mediaTypeOf } from "#platform/http/response/file-answer.ts";
-import { isUuid, newId } from "#platform/ids.ts";
+import { isUuid, newId, type WorkspaceId } from "#platform/ids.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
-import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
+import { ask, bodyFor, callOf, fill, idsFor, sharedBodyFor, sharedIdsFor } from "./support/contract-calls.ts";
 import { jobResource, type Owner, resources } from "./support/contract-examples.ts";
 import { withoutOtherFields } from "./support/exact-shape.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
@@ -44,6 +44,7 @@ const paged = every.filter(([, { query = {} }]) => "page" in query && "limit" in
 let service: TestService;
 let owner: Owner;
 let stranger: Owner;
+let suspended: { readonly workspaceId: WorkspaceId; readonly key: string };
 
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-contract-"));
@@ -60,6 +61,8 @@ beforeAll(async () => {
   const call = apiCaller(() => service.url, other.key);
   const theirs = await service.newPerson(["*:*"], { workspaceId: other.workspaceId, confirmedAt });
   stranger = { workspaceId: other.workspaceId, call, person: theirs, database, clock };
+  suspended = await service.newWorkspace();
+  await database.run(sql`update workspaces set is_suspended = true where id = ${suspended.workspaceId}`);
 });
 
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
@@ -159,6 +162,10 @@ it("every field with a pattern has a description of the allowed values", () => {
 });
 
 describe("permissions", () => {
+  const permissions = catalogueOf(endpoints).resources.flatMap(({ actions }) =>
+    actions.map(({ value }) => value),
+  );
+
   it.each(inWorkspace)("%s needs the permission of its path and method", (name, { path, needs }) => {
     if (forAnyone.has(name)) return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
@@ -184,15 +191,15 @@ describe("permissions", () => {
     async (_name, kind, endpoint) => {
       const { needs, path } = endpoint;
       const wanted = typeof needs === "string" ? undefined : permissionOf(needs);
-      const others = catalogueOf(endpoints)
-        .resources.flatMap(({ actions }) => actions.map(({ value }) => value))
-        .filter((value) => value !== wanted);
+      const others = permissions.filter((value) => value !== wanted);
       const call =
         kind === "key"
           ? apiCaller(() => service.url, await service.newKey(others))
           : (await service.newPerson(others)).call;
-      const url = fill(path, await idsFor(path, owner));
-      const answer = await ask(endpoint, call, url, await bodyFor(endpoint, owner));
+      const isRefused = typeof needs !== "string";
+      const ids = await (isRefused ? sharedIdsFor : idsFor)(path, owner);
+      const body = await (isRefused ? sharedBodyFor : bodyFor)(endpoint, owner);
+      const answer = await ask(endpoint, call, fill(path, ids), body);
       if (typeof needs === "string") expect(answer.status).toBeLessThan(300);
       else if (needs.judgedBy === "server") {
         expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
@@ -232,8 +239,7 @@ describe("permissions", () => {
   it.each(inWorkspace)(
     "%s of a suspended workspace answers 403 if it sends or changes something",
     async (_name, endpoint) => {
-      const { workspaceId, key } = await service.newWorkspace();
-      await service.database.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
+      const { key } = suspended;
       const answer = await service.call(endpoint.method, fill(endpoint.path, []), undefined, { key });
       if (errorCodesOf(endpoint).includes("SERVICE_SUSPENDED")) {
         expectRefusal(endpoint, answer, 403, "SERVICE_SUSPENDED");
@@ -248,15 +254,15 @@ describe("ids in paths", () => {
   const ofOperator = withIds.filter(([, { needs }]) => needs === "operator");
 
   it.each(ofOperator)("%s: an unknown id answers 404", async (_name, endpoint) => {
-    const body = await bodyFor(endpoint, owner);
+    const body = await sharedBodyFor(endpoint, owner);
     const url = fill(endpoint.path, [newId()]);
     expectRefusal(endpoint, await owner.person.call(endpoint.method, url, body), 404, "NOT_FOUND");
   });
 
   it.each(ofOwner)("%s: another workspace's id answers 404, like an unknown id", async (_name, endpoint) => {
-    const own = await idsFor(endpoint.path, owner);
-    const foreign = await idsFor(endpoint.path, stranger);
-    const body = await bodyFor(endpoint, owner);
+    const own = await sharedIdsFor(endpoint.path, owner);
+    const foreign = await sharedIdsFor(endpoint.path, stranger);
+    const body = await sharedBodyFor(endpoint, owner);
     for (const [place, theirs] of foreign.entries()) {
       const answerTo = async (id: string) => {
         const url = fill(endpoint.path, own.with(place, id));
@@ -269,8 +275,8 @@ describe("ids in paths", () => {
   });
 
   it.each(withIds)("%s: a malformed id answers 404", async (_name, endpoint) => {
-    const ids = await idsFor(endpoint.path, owner);
-    const body = await bodyFor(endpoint, owner);
+    const ids = await sharedIdsFor(endpoint.path, owner);
+    const body = await sharedBodyFor(endpoint, owner);
     for (const [place, id] of ids.entries()) {
       for (const malformed of ["x", "0", "-1", `${id}0`, "a%00b", "..%2f..", "%27--", "9".repeat(300)]) {
         const url = fill(endpoint.path, ids.with(place, malformed));
@@ -285,7 +291,7 @@ describe("bodies", () => {
     callOf(endpoint, owner)(endpoint.method, fill(endpoint.path, ids), body);
 
   it.each(withBody)("%s: a body that is not a JSON object answers 400", async (_name, endpoint) => {
-    const ids = await idsFor(endpoint.path, owner);
+    const ids = await sharedIdsFor(endpoint.path, owner);
     for (const body of [
       "{",
       "",
@@ -310,8 +316,8 @@ describe("bodies", () => {
   it.each(withJson)(
     "%s: a field of the wrong type or with a NUL answers 400 and is named",
     async (_name, endpoint) => {
-      const ids = await idsFor(endpoint.path, owner);
-      const example = (await bodyFor(endpoint, owner)) ?? {};
+      const ids = await sharedIdsFor(endpoint.path, owner);
+      const example = (await sharedBodyFor(endpoint, owner)) ?? {};
       const { properties = {} } = endpoint.body as TSchema & { properties?: Record<string, TSchema> };
       for (const field of Object.keys(properties)) {
         for (const wrong of [
@@ -329,7 +335,7 @@ describe("bodies", () => {
   );
 
   it.each(withJson)("%s: a body over its limit answers 413", async (_name, endpoint) => {
-    const ids = await idsFor(endpoint.path, owner);
+    const ids = await sharedIdsFor(endpoint.path, owner);
     const answer = await send(endpoint, ids, " ".repeat((endpoint.bodyLimit ?? MEGABYTE) + 1));
     expectRefusal(endpoint, answer, 413, "PAYLOAD_TOO_LARGE");
   });
@@ -337,7 +343,7 @@ describe("bodies", () => {
   it.each(withForm)(
     "%s: a form with no file or two files answers 400 and names the field",
     async (_name, endpoint) => {
-      const ids = await idsFor(endpoint.path, owner);
+      const ids = await sharedIdsFor(endpoint.path, owner);
       const form = (await bodyFor(endpoint, owner)) as FormData;
       const field = fileFieldOf(endpoint.body) ?? "";
       form.append(field, form.get(field) ?? "");
@@ -350,7 +356,7 @@ describe("bodies", () => {
   );
 
   it.each(withForm)("%s: a file over its limit answers 413", async (_name, endpoint) => {
-    const ids = await idsFor(endpoint.path, owner);
+    const ids = await sharedIdsFor(endpoint.path, owner);
     const form = (await bodyFor(endpoint, owner)) as FormData;
     form.set(
       fileFieldOf(endpoint.body) ?? "",

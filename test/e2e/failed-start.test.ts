@@ -57,4 +57,4 @@ test("a start without the secret key of its database is refused and writes no ke
     expect.stringMatching(/^error: the database belongs to another secret key/),
   ]);
   expect(files).not.toContain("secret.key");
-}, 60_000);
+});

@@ -45,4 +45,4 @@ test("a request whose process was killed does not block its Idempotency-Key", as
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
   const stored = await database.rows(sql`select from messages where subject = 'Once'`);
   expect(stored).toHaveLength(1);
-}, 120_000);
+});

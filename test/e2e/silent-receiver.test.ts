@@ -19,4 +19,4 @@ test("with a receiver that never answers the program stops within 30 s with exit
   await mx.waitForMessages(2);
   expect(mx.copies.size).toBe(1);
   await scene.program.kill("SIGKILL");
-}, 60_000);
+});

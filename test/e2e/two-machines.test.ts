@@ -46,7 +46,7 @@ beforeAll(async () => {
   api = await startMachine("api", "api");
   // The role api is only for /readyz: the test sends all requests to the other machine.
   jobs = await startMachine("jobs", "api,jobs");
-}, 120_000);
+});
 
 const newList = async () => (await api.call("POST", "/mailing-lists", { name: "News" })).body.data.id;
 const upload = (path: string, field: string, text: string) => {
@@ -89,7 +89,7 @@ test("an import, an export and a bulk validation start on one machine, run on an
   for (const machine of ["api", "jobs"]) {
     expect(await readdir(join(folder, machine, "uploads")).catch(() => [])).toEqual([]);
   }
-}, 60_000);
+});
 
 test("an import continues on another machine after its machine is lost, with exact counts and invalid rows", async () => {
   const people = 100_000;

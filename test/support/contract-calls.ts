@@ -14,11 +14,46 @@ const kindsOf = (path: string) =>
 export async function idsFor(path: string, owner: Owner): Promise<string[]> {
   const ids: string[] = [];
   for (const kind of kindsOf(path)) {
-    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
-    if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
-    ids.push(await make(owner, ids));
+    const name = !path.endsWith("}") && path in resources ? path : kind;
+    ids.push(await resourceOf(name)(owner, ids));
   }
   return ids;
+}
+
+function resourceOf(name: string) {
+  const make = resources[name];
+  if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${name}`);
+  return make;
+}
+
+/** Examples of the same kind delete the older ones, because a workspace may have only a few. */
+const passing = /^\/(webhooks|roles|team|me\/second-factors)\//;
+const lasting = new WeakMap<Owner, Map<string, Promise<unknown>>>();
+
+/** What `make` has created for this owner and name, which it does once. */
+function onceFor<Made>(owner: Owner, name: string, make: () => Promise<Made>): Promise<Made> {
+  const made = lasting.get(owner) ?? new Map<string, Promise<unknown>>();
+  lasting.set(owner, made);
+  const found = (made.get(name) as Promise<Made> | undefined) ?? make();
+  made.set(name, found);
+  return found;
+}
+
+/** For calls that are refused, and so change nothing: the ids of resources that all such calls share. */
+export async function sharedIdsFor(path: string, owner: Owner): Promise<string[]> {
+  if (passing.test(path)) return idsFor(path, owner);
+  const ids: string[] = [];
+  for (const kind of kindsOf(path)) {
+    const name = !path.endsWith("}") && path in resources ? path : kind;
+    const parents = [...ids];
+    ids.push(await onceFor(owner, name, async () => resourceOf(name)(owner, parents)));
+  }
+  return ids;
+}
+
+/** For calls that are refused: a body that all calls of the endpoint share. */
+export function sharedBodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undefined> {
+  return onceFor(owner, endpoint.id, () => bodyFor(endpoint, owner));
 }
 
 /** The path with these ids, and with unknown ones for those that are missing. */

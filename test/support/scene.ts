@@ -1,10 +1,11 @@
 /**
- * The setting of an end-to-end test: the real program with an empty database, a temporary folder and a fake DNS. Tests
- * use the program as operators, API clients and mail servers do.
+ * The setting of an end-to-end test: the real program with a migrated database, a temporary folder and a fake DNS. Tests
+ * use the program as operators, API clients and mail servers do. test/e2e/two-machines.test.ts begins with an empty database.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inject } from "vitest";
 import type { Database } from "#platform/database/pool.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { newDatabase } from "./database.ts";
@@ -41,7 +42,7 @@ export async function openScene(options: {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const dns = stack.use(await startFakeDns(options.zone));
-  const database = stack.use(await newDatabase());
+  const database = stack.use(await newDatabase(inject("template")));
   const program = stack.use(
     await startProgram({
       ...platform,

@@ -8,7 +8,7 @@ import { readTarget } from "./target.ts";
 import { readZones } from "./zones.ts";
 
 const IP = "8.4.2.1";
-const zoneMs = 2_000;
+const zoneMs = 3_000;
 
 const dns = await startFakeDns();
 afterAll(() => dns.close());
@@ -36,7 +36,7 @@ interface Given {
 }
 
 /** Zones given by name only list every kind of target. */
-function checkerOf({ zones, dns: records, keptMs = 300_000, checkMs = 5_000, zonesAtOnce = 20 }: Given) {
+function checkerOf({ zones, dns: records, keptMs = 300_000, checkMs = 7_000, zonesAtOnce = 20 }: Given) {
   dns.zone = records;
   const all = zones.map((zone) => ({ types: ["ip4", "ip6", "domain"], description: "A list", ...zone }));
   const checker = createChecker({

@@ -363,7 +363,7 @@ test.each([
     const filling = piece.repeat(size / piece.length);
     return Buffer.from(`From: a@shop.test\r\n${field}\r\n\r\n--b\r\n${filling}ü${"x".repeat(999)}\r\n`);
   };
-  expectLinearCost(1024 * 1024, messageOf, repairOrRefuse);
+  expectLinearCost(6 * 1024 * 1024, messageOf, repairOrRefuse);
 });
 
 describe("repairs of more than 1 MiB are refused with advice", () => {
