@@ -12,7 +12,14 @@ import { createAcceptor } from "./acceptor.ts";
 const db = await testDatabase();
 let workspaceId: WorkspaceId;
 let commits = 0;
-const deps = { db, clock: systemClock, plans, onCommitted: () => void (commits += 1) };
+const deps = {
+  db,
+  clock: systemClock,
+  plans,
+  onCommitted() {
+    commits += 1;
+  },
+};
 const limits = { messages: 100, bytes: 1_000_000, waitMs: 60_000 };
 
 beforeEach(async () => {
