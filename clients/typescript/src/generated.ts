@@ -3638,6 +3638,8 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
+         *     It may take longer than a few seconds if there is much data.
+         *
          *     Needs the permission `emails:send`.
          */
         post: operations["createEmailBatch"];

@@ -1909,6 +1909,8 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `emails:send`.
    *
    * `POST /emails/batch`

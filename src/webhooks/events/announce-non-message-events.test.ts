@@ -121,6 +121,9 @@ test("outcomes of messages are announced", async () => {
     source: "api",
     origin_id: null,
     origin_name: "Test key",
+    email_id: null,
+    tags: [],
+    metadata: {},
   };
   const later = new Date(clock.now().getTime() + 60_000);
   const refused = { detail: "450 4.2.0 Later", code: 450, enhancedCode: "4.2.0" };

@@ -91,6 +91,19 @@ describe("an email to several recipients", () => {
     );
   });
 
+  test("is tracked for each recipient if the workspace wants it and there is HTML", async () => {
+    const track = async (tracks_transactional: boolean) => {
+      await changeWorkspace(database, workspaceId, { tracks_transactional }, { clock, plans });
+      clock.advance(2_000);
+    };
+    await track(true);
+    await send({ ...mail, to: ["a@x.test", "b@x.test"] });
+    await send({ ...mail, to: ["c@x.test"], html: undefined, text: "Hello" });
+    await track(false);
+    const tracked = (await lease()).map((one) => [one.localpart, one.particulars?.is_tracked ?? false]);
+    expect(Object.fromEntries(tracked)).toEqual({ a: true, b: true, c: false });
+  });
+
   test("reaches an address once, in the first field that names it", async () => {
     const { body } = await send({
       ...mail,

@@ -148,6 +148,7 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       id: "createEmailBatch",
       method: "POST",
       path: "/emails/batch",
+      mayTakeLong: "reading",
       summary: "Send up to 500 emails in one request",
       description:
         "Each email is judged for itself, and the answer has a result for each: a wrong address, a sender that is not yours or a used-up allowance refuses that email and no other. All accepted emails are stored in one transaction, and the answer comes after it. The allowance goes to the emails in their order. With an `Idempotency-Key` a repeated request gets the same answer and sends nothing twice.",
@@ -186,7 +187,6 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       description:
         "Messages that still wait end as `cancelled`; those that are being sent, or have ended, stay as they are. The price of a message is refunded if no mail server was asked to take it. 409 if none of them waits. `POST /messages/{id}/cancel` cancels the message of one recipient.",
       needs: need(emails, "send"),
-      unaudited: "messages are in the message log",
       answer: CancelledEmail,
       errors: ["CONFLICT"],
       message: "The email is cancelled",
