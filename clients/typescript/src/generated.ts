@@ -11350,6 +11350,7 @@ export interface components {
              * @enum {string}
              */
             cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
         };
         QueueLane: {
@@ -11376,6 +11377,7 @@ export interface components {
              * @enum {string}
              */
             cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
             /** @description What the lane allows; a paused lane allows less. */
             limits: components["schemas"]["QueueLaneLimits"] | null;
@@ -11397,9 +11399,11 @@ export interface components {
             is_complete: boolean;
             /** @description Lanes with messages, those with the most first. */
             lanes: components["schemas"]["QueueLane"][];
-            /** @description From acceptance to the answer of the server, for what was accepted within 24 hours: mail over API and SMTP, and that of campaigns and autoresponders. */
+            /** @description From acceptance to the answer of the server, for what was accepted within 24 hours. */
             time_to_deliver: {
+                /** @description Mail over API and SMTP. */
                 transactional: components["schemas"]["TimeToDeliver"];
+                /** @description Mail of campaigns and autoresponders. */
                 bulk: components["schemas"]["TimeToDeliver"];
             };
         };
@@ -25781,9 +25785,15 @@ export interface operations {
                 "X-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
-                /** @description Id of the webhook, a UUID. */
+                /**
+                 * @description Id of the webhook, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
-                /** @description Id of the delivery, a UUID. */
+                /**
+                 * @description Id of the delivery, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
                 delivery_id: string;
             };
             cookie?: never;
@@ -25831,7 +25841,10 @@ export interface operations {
                 "X-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
-                /** @description Id of the webhook, a UUID. */
+                /**
+                 * @description Id of the webhook, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
