@@ -311,6 +311,10 @@ create table bounces (
   PRIMARY KEY (workspace_id, id),
   CHECK ((bounce_type = ANY (ARRAY['hard'::text, 'soft'::text, 'block'::text])))
 );
+CREATE INDEX bounces_by_campaign ON bounces USING btree (workspace_id, campaign_id, created_at, id) WHERE (campaign_id IS NOT NULL);
+CREATE INDEX bounces_by_category ON bounces USING btree (workspace_id, category, created_at, id);
+CREATE INDEX bounces_by_code ON bounces USING btree (workspace_id, smtp_code, created_at, id) WHERE (smtp_code IS NOT NULL);
+CREATE INDEX bounces_by_domain ON bounces USING btree (workspace_id, domain, created_at, id);
 CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
 
 create table bulk_action_batches (
@@ -516,6 +520,8 @@ create table complaints (
   created_at timestamp with time zone not null,
   PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX complaints_by_campaign ON complaints USING btree (workspace_id, campaign_id, created_at, id) WHERE (campaign_id IS NOT NULL);
+CREATE INDEX complaints_by_domain ON complaints USING btree (workspace_id, domain, created_at, id);
 CREATE INDEX complaints_by_time ON complaints USING btree (workspace_id, created_at, id);
 
 create table confirmation_mails (
@@ -1886,11 +1892,13 @@ create table webhook_deliveries (
   error text,
   duration_ms integer,
   created_at timestamp with time zone not null,
+  answer jsonb,
   PRIMARY KEY (workspace_id, webhook_id, id),
   CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
 );
 CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries USING btree (workspace_id, webhook_id, status, id) WHERE (status <> 'delivered'::text);
+CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (workspace_id, webhook_id, type, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (workspace_id, webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON webhook_deliveries USING btree (leased_until) WHERE (leased_until IS NOT NULL);
 

@@ -153,6 +153,7 @@ describe("a campaign", () => {
     const shown = await callTool(client, "renderContent", { campaign_id: id });
     expect(JSON.stringify(shown.content.data)).toContain("Our summer sale");
     const checked = await callTool(client, "checkCampaign", { id });
+    expect(checked.isError, checked.text).toBe(false);
     expect(checked.content.data.audience).toMatchObject({ will_send: 1 });
     for (const [tool, input] of [
       ["sendCampaign", { id }],

@@ -192,6 +192,51 @@ describe("deliveries", () => {
   });
 });
 
+test("deliveries are filtered by event and time, and a cursor keeps its filter", async () => {
+  const { call, create, workspaceId } = await newScene();
+  const { id } = (await create()).body.data;
+  clock.set(new Date());
+  const at = (seconds: number) => new Date(clock.now().getTime() + seconds * 1_000);
+  for (const [type, seconds] of [
+    ["message.bounced", 0],
+    ["message.bounced", 10],
+    ["message.delivered", 20],
+  ] as const) {
+    await db.run(sql`
+      insert into webhook_deliveries (workspace_id, webhook_id, id, type, body, created_at)
+      values (${workspaceId}, ${id}, ${newId()}, ${type}, '{}', ${at(seconds)})`);
+  }
+  const list = (query: string) => call("GET", `/webhooks/${id}/deliveries?${query}`);
+  const found = async (query: string) => {
+    const { deliveries, pagination } = (await list(query)).body.data;
+    expect(pagination.total).toBe(deliveries.length);
+    return deliveries.map((one: { created_at: string }) => one.created_at);
+  };
+  const times = [20, 10, 0].map((seconds) => at(seconds).toISOString());
+  expect(await found("event=message.bounced")).toEqual(times.slice(1));
+  expect(await found(`from=${times[1]}`)).toEqual(times.slice(0, 2));
+  expect(await found(`to=${times[1]}`)).toEqual(times.slice(2));
+  expect(await found(`event=message.bounced&from=${times[1]}&to=${times[0]}`)).toEqual([times[1]]);
+  const wrong = await list("event=message.lost");
+  expect(wrong.body).toMatchObject({ code: "VALIDATION_ERROR", details: [{ field: "event" }] });
+  const { next_cursor } = (await list("event=message.bounced&limit=1")).body.data.pagination;
+  expect((await list(`event=message.bounced&after=${next_cursor}`)).body.data.deliveries).toHaveLength(1);
+  expect((await list(`after=${next_cursor}`)).status).toBe(400);
+});
+
+test("the deliveries of a webhook that is off, or of another workspace, are not replayed", async () => {
+  const { call, create } = await newScene();
+  const { id } = (await create({ is_active: false })).body.data;
+  const path = `/webhooks/${id}/deliveries`;
+  expect((await call("POST", `${path}/replay`)).body.code).toBe("CONFLICT");
+  const other = await newScene();
+  expect((await other.call("POST", `${path}/replay`)).status).toBe(404);
+  expect((await other.call("GET", `${path}/${newId()}`)).status).toBe(404);
+  await call("PATCH", `/webhooks/${id}`, { is_active: true });
+  const wrong = await call("POST", `${path}/replay`, { from: "soon" });
+  expect(wrong.body).toMatchObject({ code: "VALIDATION_ERROR", details: [{ field: "from" }] });
+});
+
 test("another workspace's webhook is not found, and gets no events", async () => {
   const [ours, theirs] = [await newScene(), await newScene()];
   const { id } = (await theirs.create()).body.data;

@@ -7,7 +7,7 @@ import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { choiceField, cursorFields } from "#platform/http/request/query.ts";
+import { choiceField, cursorFields, timeField } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -17,11 +17,13 @@ import {
   countDeliveries,
   countDeliveriesSince,
   findDelivery,
+  findDeliveryWithAnswer,
   insertDelivery,
   listDeliveries,
+  updateFailedToReplay,
   updateToReplay,
 } from "./deliveries/store.ts";
-import { EVERY_EVENT, TEST_EVENT } from "./event-catalogue.ts";
+import { EVERY_EVENT, eventTypes, TEST_EVENT } from "./event-catalogue.ts";
 import { deliveryOf } from "./events/announce.ts";
 import { readReceiverUrl } from "./receiver-url.ts";
 import { newSigningSecret, secretContext } from "./signature.ts";
@@ -37,8 +39,11 @@ import {
 } from "./store.ts";
 import {
   deliveryStatuses,
+  ReplayOrder,
+  ReplayResult,
   Webhook,
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookInput,
   WebhookUpdate,
   WebhookWithSecret,
@@ -49,6 +54,8 @@ import {
 const ROTATION_MS = DAY_MS;
 const MOST_TESTS = 10;
 const TESTS_SECONDS = 60;
+/** Deliveries that one call replays. */
+const MOST_REPLAYED = 1_000;
 
 interface WebhookDeps {
   readonly db: Database;
@@ -223,24 +230,68 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}/deliveries",
       summary: "List the deliveries of a webhook, newest first, up to 10,000",
       description:
-        "The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.",
+        "The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed; `getWebhookDelivery` has what it answered.",
       needs: need(webhooksResource, "read"),
       query: {
         ...cursorFields(),
         status: choiceField(deliveryStatuses, "Only deliveries with this status."),
+        event: choiceField([...eventTypes, TEST_EVENT], "Only deliveries of this event."),
+        from: timeField("Only events at this time or later."),
+        to: timeField("Only events before this time."),
       },
       answer: pageOf("deliveries", WebhookDelivery),
       message: "Deliveries",
       async handle({ caller: { workspaceId }, params: { id }, query }) {
         await found(workspaceId, id);
-        const { status } = query;
-        const walk = new ListPage(query, "listWebhookDeliveries", workspaceId, id, status);
+        const { status, event, from, to } = query;
+        const filter = { status, event, from, to };
+        const texts = [event, from?.toISOString(), to?.toISOString()];
+        // Cursors from before there were these filters stay valid.
+        const others = texts.some((text) => text !== undefined) ? texts : [];
+        const walk = new ListPage(query, "listWebhookDeliveries", workspaceId, id, status, ...others);
         const [listed, total] = await Promise.all([
-          listDeliveries(db, workspaceId, id, { status, ...walk.page }),
-          countDeliveries(db, workspaceId, id, status),
+          listDeliveries(db, workspaceId, id, filter, walk.page),
+          countDeliveries(db, workspaceId, id, filter),
         ]);
         const { rows: deliveries, pagination } = walk.shown(listed, total, ({ id: place }) => place);
         return { deliveries, pagination };
+      },
+    }),
+    endpoint({
+      id: "getWebhookDelivery",
+      method: "GET",
+      path: "/webhooks/{id}/deliveries/{delivery_id}",
+      summary: "One delivery, with what the receiver answered last",
+      description:
+        "The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.",
+      needs: need(webhooksResource, "read"),
+      answer: WebhookDeliveryDetail,
+      message: "Delivery",
+      async handle({ caller: { workspaceId }, params: { id, delivery_id: deliveryId } }) {
+        await found(workspaceId, id);
+        return required(await findDeliveryWithAnswer(db, workspaceId, id, deliveryId), "Delivery");
+      },
+    }),
+    endpoint({
+      id: "replayFailedDeliveries",
+      method: "POST",
+      path: "/webhooks/{id}/deliveries/replay",
+      summary: "Deliver all failed deliveries again, or those of an event or a time",
+      description: `Use it after a receiver was repaired. It queues the ${MOST_REPLAYED.toLocaleString("en")} oldest at most, with the same \`webhook-id\` and all retries; call it again while \`has_more\` is true. Deliveries that were delivered, or are still retried, stay as they are.`,
+      needs: need(webhooksResource, "write"),
+      body: ReplayOrder,
+      bodyMayBeAbsent: true,
+      answer: ReplayResult,
+      errors: ["CONFLICT"],
+      message: ({ replayed }) => `${replayed} deliveries are queued`,
+      async handle({ caller: { workspaceId }, params: { id }, body }) {
+        await foundActive(workspaceId, id);
+        const filter = { event: body.event, from: readTime(body.from, "from"), to: readTime(body.to, "to") };
+        const replayed = await updateFailedToReplay(db, workspaceId, id, filter, {
+          now: clock.now(),
+          most: MOST_REPLAYED,
+        });
+        return { replayed, has_more: replayed === MOST_REPLAYED };
       },
     }),
     endpoint({
@@ -265,6 +316,13 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       },
     }),
   ];
+}
+
+const times = timeField("");
+
+/** @throws ApiError VALIDATION_ERROR */
+function readTime(text: string | undefined, name: string): Date | undefined {
+  return times.read(text, name);
 }
 
 function isOff(): ApiError {

@@ -13,13 +13,22 @@ import { hostOf, isLocalName } from "./receiver-url.ts";
 
 /** For the DNS look-up, the connection and the whole response. */
 const TIMEOUT_MS = 10_000;
-/** Octets of a response body that are read and ignored. A shorter body is read whole, so its connection ends cleanly. */
-const MOST_READ = 1_024;
+/** Octets of a response body that are read and kept. A shorter body is read whole, so its connection ends cleanly. */
+const MOST_READ = 16 * 1_024;
 
 export interface Attempt {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+}
+
+/** The body of a response, as text. */
+export interface ReceiverAnswer {
+  readonly content_type: string | null;
+  /** Octets that are not UTF-8, and NUL, are replaced by U+FFFD. */
+  readonly body: string;
+  /** Whether more was sent, or announced, than is kept. */
+  readonly is_cut: boolean;
 }
 
 export interface PostResult {
@@ -29,6 +38,8 @@ export interface PostResult {
   /** Null if the webhook was delivered. */
   readonly error: string | null;
   readonly durationMs: number;
+  /** Null if there was no response. */
+  readonly answer: ReceiverAnswer | null;
 }
 
 export interface ReceiverOptions {
@@ -52,19 +63,24 @@ export function createReceiver(options: ReceiverOptions): PostToReceiver {
   return async (attempt) => {
     const begin = performance.now();
     const deadline = AbortSignal.timeout(timeoutMs);
-    const ended = (statusCode: number | null, error: string | null): PostResult => ({
+    const ended = (
+      statusCode: number | null,
+      error: string | null,
+      answer: ReceiverAnswer | null = null,
+    ): PostResult => ({
       isDelivered: error === null,
       statusCode,
       error,
       durationMs: Math.round(performance.now() - begin),
+      answer,
     });
     try {
       const url = new URL(attempt.url);
       // The receiver may have been added while ALLOW_PRIVATE_WEBHOOKS was on.
       if (url.protocol !== "https:" && !options.allowPrivate) throw new Undelivered("the URL is not https");
       const addresses = await within(deadline, findAddresses(hostOf(url), options));
-      const status = await post(url, attempt, { addresses, deadline, ...options });
-      return ended(status, faultOf(status));
+      const { status, answer } = await post(url, attempt, { addresses, deadline, ...options });
+      return ended(status, faultOf(status), answer);
     } catch (fault) {
       if (deadline.aborted) return ended(null, `no answer within ${timeoutMs / 1_000} seconds`);
       if (fault instanceof Undelivered) return ended(null, fault.message);
@@ -119,7 +135,7 @@ async function within<Result>(deadline: AbortSignal, promise: Promise<Result>): 
   }
 }
 
-/** @returns the HTTP status */
+/** @returns the HTTP status, and the beginning of the body */
 function post(
   url: URL,
   { headers, body }: Attempt,
@@ -128,7 +144,7 @@ function post(
     deadline,
     authorities,
   }: ReceiverOptions & { readonly addresses: Addresses; readonly deadline: AbortSignal },
-): Promise<number> {
+): Promise<{ readonly status: number; readonly answer: ReceiverAnswer }> {
   const request = {
     method: "POST",
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
@@ -138,20 +154,41 @@ function post(
     ...(authorities && { ca: authorities }),
   } as const;
   return outgoingRequest(url, request, async (answer) => {
-    await readSome(answer);
-    return answer.statusCode ?? 0;
+    const { octets, isCut } = await readSome(answer);
+    return {
+      status: answer.statusCode ?? 0,
+      answer: {
+        content_type: answer.headers["content-type"]?.slice(0, LONGEST_TYPE).toWellFormed() ?? null,
+        body: textOf(octets),
+        is_cut: isCut,
+      },
+    };
   });
 }
 
+const LONGEST_TYPE = 200;
+
+/** A character that the limit has cut in two is left out. */
+function textOf(octets: Buffer): string {
+  const text = new TextDecoder().decode(octets, { stream: true });
+  return text.replaceAll("\0", "\uFFFD");
+}
+
 /** Reads until the end, the limit, the deadline or an error. None of these changes the result, which is the status. */
-async function readSome(answer: IncomingMessage): Promise<void> {
+async function readSome(
+  answer: IncomingMessage,
+): Promise<{ readonly octets: Buffer; readonly isCut: boolean }> {
+  const chunks: Buffer[] = [];
   let read = 0;
+  let isCut = false;
   try {
     for await (const chunk of answer) {
+      chunks.push(chunk as Buffer);
       read += (chunk as Buffer).length;
-      if (read >= MOST_READ) return;
+      if (read > MOST_READ) break;
     }
   } catch {
-    return;
+    isCut = true;
   }
+  return { octets: Buffer.concat(chunks).subarray(0, MOST_READ), isCut: isCut || read > MOST_READ };
 }

@@ -91,3 +91,47 @@ export const WebhookDelivery = Type.Object(
   },
   { $id: "WebhookDelivery" },
 );
+
+export const WebhookDeliveryDetail = Type.Object(
+  {
+    ...WebhookDelivery.properties,
+    answer: nullable(
+      Type.Object(
+        {
+          content_type: nullable(Type.String({ description: "The header Content-Type; null without one." })),
+          body: Type.String({
+            description:
+              "Its body as text, at most the first 16 KiB; octets that are not UTF-8 are replaced.",
+          }),
+          is_cut: Type.Boolean({ description: "Whether the body was longer, or broke off." }),
+        },
+        {
+          $id: "WebhookAnswer",
+          description: "What the receiver answered last; null if it did not answer, and for old deliveries.",
+        },
+      ),
+    ),
+  },
+  { $id: "WebhookDeliveryDetail" },
+);
+
+export const ReplayOrder = Type.Object(
+  {
+    event: Type.Optional(Type.Enum([...eventTypes], { description: "Only deliveries of this event." })),
+    from: Type.Optional(
+      Type.String({ maxLength: 100, description: "Only events at this time or later, ISO 8601." }),
+    ),
+    to: Type.Optional(
+      Type.String({ maxLength: 100, description: "Only events before this time, ISO 8601." }),
+    ),
+  },
+  { $id: "ReplayOrder" },
+);
+
+export const ReplayResult = Type.Object(
+  {
+    replayed: Type.Integer({ description: "Deliveries that are queued now." }),
+    has_more: Type.Boolean({ description: "Whether others may be left: call again." }),
+  },
+  { $id: "ReplayResult" },
+);

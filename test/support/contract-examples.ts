@@ -413,6 +413,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     );
     return { challenge, passkey: key.get({ challenge: String(passkey_options?.["challenge"]) }) };
   },
+  replayFailedDeliveries: () => ({ event: "message.bounced" }),
   startSingleSignOn: () => ({ return_to: "/console/campaigns" }),
   getSecondFactorChallenge: async (owner) => {
     await addedPasskey(owner);

@@ -3787,6 +3787,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/blacklist/zones": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The blacklists of this installation, what a listing costs, and how to get off each
+         * @description The catalogue that checks and monitors use, with the operator's changes; those with the greatest weight first. Use it to tell which of the zones in a result matters, and where to ask for removal.
+         *
+         *     Needs the permission `blacklist:read`.
+         */
+        get: operations["listBlacklistZones"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/blacklist/monitors": {
         parameters: {
             query?: never;
@@ -4089,14 +4111,38 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Bounces of all time, newest first
-         * @description Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.
+         * Bounces, newest first
+         * @description Every bounce with the server's reply and its category, of all time unless filters say otherwise. What filters find is counted up to 10,000; beyond that `pagination.total_is_exact` is false. For long lists follow `pagination.next_cursor`. Addresses of hard bounces are suppressed automatically.
          *
          *     It may take longer than a few seconds if there is much data.
          *
          *     Needs the permission `reports:read`.
          */
         get: operations["listBounces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/bounces/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download bounces as CSV, newest first; at most 100,000 rows
+         * @description Takes the filters of `listBounces`. Beyond the limit, choose a shorter time.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["exportBounces"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4113,14 +4159,38 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Complaints of all time, newest first
-         * @description Every report of spam. People who complain get no more mail, automatically.
+         * Complaints, newest first
+         * @description Every report of spam, of all time unless filters say otherwise. What filters find is counted up to 10,000; beyond that `pagination.total_is_exact` is false. People who complain get no more mail, automatically.
          *
          *     It may take longer than a few seconds if there is much data.
          *
          *     Needs the permission `reports:read`.
          */
         get: operations["listComplaints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/complaints/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download complaints as CSV, newest first; at most 100,000 rows
+         * @description Takes the filters of `listComplaints`. Beyond the limit, choose a shorter time.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["exportComplaints"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4309,6 +4379,30 @@ export interface paths {
          *     Needs the permission `reports:read`.
          */
         get: operations["listApiStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What waits in the delivery queue and why, by lane, and how long delivery takes
+         * @description The messages of the workspace that are not delivered yet, grouped by the lane of their mail servers and by domain, with the last reply, the next attempt and the limits in force. Use it to find out why mail to a provider waits; `getMessage` has all attempts of one message.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["getQueue"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4596,13 +4690,57 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook, newest first, up to 10,000
-         * @description The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.
+         * @description The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed; `getWebhookDelivery` has what it answered.
          *
          *     Needs the permission `webhooks:read`.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One delivery, with what the receiver answered last
+         * @description The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.
+         *
+         *     Needs the permission `webhooks:read`.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{id}/deliveries/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver all failed deliveries again, or those of an event or a time
+         * @description Use it after a receiver was repaired. It queues the 1,000 oldest at most, with the same `webhook-id` and all retries; call it again while `has_more` is true. Deliveries that were delivered, or are still retried, stay as they are.
+         *
+         *     Needs the permission `webhooks:write`.
+         */
+        post: operations["replayFailedDeliveries"];
         delete?: never;
         options?: never;
         head?: never;
@@ -10828,6 +10966,23 @@ export interface components {
                 resets_at: string;
             };
         };
+        BlacklistZone: {
+            /** @description Name of the blacklist, as results have it. */
+            zone: string;
+            /** @description What it lists: IPv4 addresses, IPv6 addresses, domains. */
+            target_types: ("ip4" | "ip6" | "domain")[];
+            /** @description Whose list it is, and what it lists. */
+            description: string;
+            /**
+             * @description What a listing does to mail. `high`: large mailbox providers or many companies refuse it; `medium`: many filters count it; `low`: few servers look at it.
+             * @enum {string}
+             */
+            weight: "high" | "medium" | "low";
+            /** @description Where to ask for removal; `{target}` stands for the address or domain. Null if the zone has no such page. */
+            delisting_info: string | null;
+            /** @description Whether checks ask it; the operator switches zones on and off. */
+            is_used: boolean;
+        };
         BlacklistMonitor: {
             /**
              * Format: uuid
@@ -11857,6 +12012,115 @@ export interface components {
             stats: components["schemas"]["KeyStats"][];
             pagination: components["schemas"]["Pagination"];
         };
+        QueueReply: {
+            /**
+             * Format: date-time
+             * @description When the attempt ended.
+             */
+            time: string;
+            /** @description The server that answered; null when none was reached. */
+            mx_host: string | null;
+            /** @description SMTP reply code. */
+            code: number | null;
+            /** @description Enhanced status code (RFC 3463). */
+            enhanced_code: string | null;
+            /** @description The reply, or why no server was reached. */
+            text: string | null;
+        };
+        /** @description What the lane allows; a paused lane allows less. */
+        QueueLaneLimits: {
+            /** @description Connections at the same time from each source address; null: not limited. */
+            connections: number | null;
+            /** @description New connections a minute; null: not limited. */
+            connections_per_minute: number | null;
+            /** @description Messages over one connection; null: not limited. */
+            messages_per_connection: number | null;
+            /** @description Messages a second; null: not limited. */
+            messages_per_second: number | null;
+            /** @description Whether each site has these limits for itself, or all of the lane share them. */
+            is_per_site: boolean;
+        };
+        QueueDomain: {
+            /** @description Domain of the recipients. */
+            domain: string;
+            /** @description Messages that wait for an attempt. */
+            waiting: number;
+            /** @description Messages that a delivery worker has taken and not finished. */
+            in_delivery: number;
+            /** @description Those among both that had an attempt already. */
+            deferred: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was accepted.
+             */
+            oldest_at: string;
+            /**
+             * Format: date-time
+             * @description When the next one is due; a time in the past: as soon as the lane allows. Null if all are in delivery.
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @enum {string}
+             */
+            cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            /** @description The newest reply to a message that waits; null before the first attempt. */
+            reply: components["schemas"]["QueueReply"] | null;
+        };
+        QueueLane: {
+            /** @description The lane, by the mail server of the last attempt; null for domains that had none, whose lane is not known yet. */
+            lane: string | null;
+            /** @description Messages that wait for an attempt. */
+            waiting: number;
+            /** @description Messages that a delivery worker has taken and not finished. */
+            in_delivery: number;
+            /** @description Those among both that had an attempt already. */
+            deferred: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was accepted.
+             */
+            oldest_at: string;
+            /**
+             * Format: date-time
+             * @description When the next one is due; a time in the past: as soon as the lane allows. Null if all are in delivery.
+             */
+            next_attempt_at: string | null;
+            /**
+             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @enum {string}
+             */
+            cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            /** @description The newest reply to a message that waits; null before the first attempt. */
+            reply: components["schemas"]["QueueReply"] | null;
+            /** @description What the lane allows; a paused lane allows less. */
+            limits: components["schemas"]["QueueLaneLimits"] | null;
+            /** @description Domains of the lane, those with the most first. */
+            domains: components["schemas"]["QueueDomain"][];
+        };
+        TimeToDeliver: {
+            /** @description Delivered messages that were compared: the newest, at most 2,000. */
+            messages: number;
+            /** @description Half of them took at most this; null without any. */
+            p50_seconds: number | null;
+            /** @description 95 % of them took at most this; null without any. */
+            p95_seconds: number | null;
+        };
+        Queue: {
+            /** @description Messages in the queue, at most 20,000. */
+            messages: number;
+            /** @description Whether these are all: of a longer queue, the oldest 20,000 messages are described. Lanes have the 100 domains with the most. */
+            is_complete: boolean;
+            /** @description Lanes with messages, those with the most first. */
+            lanes: components["schemas"]["QueueLane"][];
+            /** @description From acceptance to the answer of the server, for what was accepted within 24 hours. */
+            time_to_deliver: {
+                /** @description Mail over API and SMTP. */
+                transactional: components["schemas"]["TimeToDeliver"];
+                /** @description Mail of campaigns and autoresponders. */
+                bulk: components["schemas"]["TimeToDeliver"];
+            };
+        };
         GooglePostmaster: {
             /** @description Whether the operator connected Google Postmaster Tools, and Google accepted the credentials at the last request. */
             connected: boolean;
@@ -12665,6 +12929,73 @@ export interface components {
             /** @description The rows of the page. */
             deliveries: components["schemas"]["WebhookDelivery"][];
             pagination: components["schemas"]["Pagination"];
+        };
+        /** @description What the receiver answered last; null if it did not answer, and for old deliveries. */
+        WebhookAnswer: {
+            /** @description The header Content-Type; null without one. */
+            content_type: string | null;
+            /** @description Its body as text, at most the first 16 KiB; octets that are not UTF-8 are replaced. */
+            body: string;
+            /** @description Whether the body was longer, or broke off. */
+            is_cut: boolean;
+        };
+        WebhookDeliveryDetail: {
+            /**
+             * Format: uuid
+             * @description The webhook-id header of every attempt.
+             */
+            id: string;
+            /** @description The event. */
+            type: string;
+            /**
+             * @description Whether it was delivered.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description Number of attempts so far. */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it is tried next, in UTC; null if it is not.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the last attempt in UTC; null before the first.
+             */
+            attempted_at: string | null;
+            /** @description The status of the last answer; null when there was none. */
+            status_code: number | null;
+            /** @description Why the last attempt failed. */
+            error: string | null;
+            /** @description The duration of the last attempt. */
+            duration_ms: number | null;
+            /** @description The request body: { type, timestamp, data }. */
+            body: unknown;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /** @description What the receiver answered last; null if it did not answer, and for old deliveries. */
+            answer: components["schemas"]["WebhookAnswer"] | null;
+        };
+        ReplayOrder: {
+            /**
+             * @description Only deliveries of this event.
+             * @enum {string}
+             */
+            event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed";
+            /** @description Only events at this time or later, ISO 8601. */
+            from?: string;
+            /** @description Only events before this time, ISO 8601. */
+            to?: string;
+        };
+        ReplayResult: {
+            /** @description Deliveries that are queued now. */
+            replayed: number;
+            /** @description Whether others may be left: call again. */
+            has_more: boolean;
         };
         /** @description What the notice is about. */
         NoticeResource: {
@@ -24810,6 +25141,50 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listBlacklistZones: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Blacklists */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The blacklists of this installation, what a listing costs, and how to get off each. */
+                        data: components["schemas"]["BlacklistZone"][];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     listBlacklistMonitors: {
         parameters: {
             query?: never;
@@ -25623,6 +25998,22 @@ export interface operations {
                 page?: number;
                 /** @description Rows per page, at most 200. */
                 limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only recipients at this domain. */
+                domain?: string;
+                /** @description Only mail of this campaign. */
+                campaign_id?: string;
+                /** @description Only those at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only those before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+                /** @description Only bounces of this type. */
+                bounce_type?: "hard" | "soft" | "block";
+                /** @description Only bounces with this cause. */
+                category?: "General" | "NoEmail" | "MailboxFull" | "MessageTooLarge" | "ContentRejected" | "AttachmentRejected" | "Undetermined" | "MailboxDisabled" | "AuthenticationFailed" | "Reputation" | "RateLimited" | "Greylisted" | "PolicyRejected" | "RelayDenied";
+                /** @description Only bounces whose reply has this code, such as 550. */
+                smtp_code?: number;
             };
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
@@ -25649,12 +26040,63 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description Bounces of all time, newest first. */
+                        /** @description Bounces, newest first. */
                         data: components["schemas"]["BouncePage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
                     };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    exportBounces: {
+        parameters: {
+            query?: {
+                /** @description Only recipients at this domain. */
+                domain?: string;
+                /** @description Only mail of this campaign. */
+                campaign_id?: string;
+                /** @description Only those at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only those before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+                /** @description Only bounces of this type. */
+                bounce_type?: "hard" | "soft" | "block";
+                /** @description Only bounces with this cause. */
+                category?: "General" | "NoEmail" | "MailboxFull" | "MessageTooLarge" | "ContentRejected" | "AttachmentRejected" | "Undetermined" | "MailboxDisabled" | "AuthenticationFailed" | "Reputation" | "RateLimited" | "Greylisted" | "PolicyRejected" | "RelayDenied";
+                /** @description Only bounces whose reply has this code, such as 550. */
+                smtp_code?: number;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One row a bounce, newest first, with the columns of `listBounces`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["VALIDATION_ERROR"];
@@ -25672,6 +26114,18 @@ export interface operations {
                 page?: number;
                 /** @description Rows per page, at most 200. */
                 limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only recipients at this domain. */
+                domain?: string;
+                /** @description Only mail of this campaign. */
+                campaign_id?: string;
+                /** @description Only those at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only those before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+                /** @description Only complaints of this type, as the report says: `abuse`, `fraud`, ... */
+                feedback_type?: string;
             };
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
@@ -25698,12 +26152,59 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description Complaints of all time, newest first. */
+                        /** @description Complaints, newest first. */
                         data: components["schemas"]["ComplaintPage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
                     };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    exportComplaints: {
+        parameters: {
+            query?: {
+                /** @description Only recipients at this domain. */
+                domain?: string;
+                /** @description Only mail of this campaign. */
+                campaign_id?: string;
+                /** @description Only those at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only those before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+                /** @description Only complaints of this type, as the report says: `abuse`, `fraud`, ... */
+                feedback_type?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One row a complaint, newest first, with the columns of `listComplaints`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             400: components["responses"]["VALIDATION_ERROR"];
@@ -26080,6 +26581,50 @@ export interface operations {
                         success: true;
                         /** @description Results of the messages that each API key sent over the API. */
                         data: components["schemas"]["KeyStatsPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getQueue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery queue */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description What waits in the delivery queue and why, by lane, and how long delivery takes. */
+                        data: components["schemas"]["Queue"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -26825,6 +27370,12 @@ export interface operations {
                 after?: string;
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed";
+                /** @description Only deliveries of this event. */
+                event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed" | "webhook.test";
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
             };
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
@@ -26869,6 +27420,121 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the delivery, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delivery */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One delivery, with what the receiver answered last. */
+                        data: components["schemas"]["WebhookDeliveryDetail"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    replayFailedDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplayOrder"];
+            };
+        };
+        responses: {
+            /** @description Deliver all failed deliveries again, or those of an event or a time */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Deliver all failed deliveries again, or those of an event or a time. */
+                        data: components["schemas"]["ReplayResult"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

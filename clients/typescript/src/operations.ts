@@ -1977,6 +1977,15 @@ export interface Operations {
    */
   checkBlacklists(input: { body: Body<"checkBlacklists"> } & CallOptions): Call<Data<"checkBlacklists">>;
   /**
+   * The blacklists of this installation, what a listing costs, and how to get off each.
+   * The catalogue that checks and monitors use, with the operator's changes; those with the greatest weight first. Use it to tell which of the zones in a result matters, and where to ask for removal.
+   *
+   * Needs the permission `blacklist:read`.
+   *
+   * `GET /blacklist/zones`
+   */
+  listBlacklistZones(input?: CallOptions): Call<Data<"listBlacklistZones">>;
+  /**
    * List the monitors, newest first.
    * The monitors with the result of their last check.
    *
@@ -2124,8 +2133,8 @@ export interface Operations {
    */
   getLabelStats(input?: { query?: Query<"getLabelStats"> } & CallOptions): Call<Data<"getLabelStats">>;
   /**
-   * Bounces of all time, newest first.
-   * Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.
+   * Bounces, newest first.
+   * Every bounce with the server's reply and its category, of all time unless filters say otherwise. What filters find is counted up to 10,000; beyond that `pagination.total_is_exact` is false. For long lists follow `pagination.next_cursor`. Addresses of hard bounces are suppressed automatically.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2135,8 +2144,19 @@ export interface Operations {
    */
   listBounces(input?: { query?: Query<"listBounces"> } & CallOptions): PagedCall<Data<"listBounces">, "bounces">;
   /**
-   * Complaints of all time, newest first.
-   * Every report of spam. People who complain get no more mail, automatically.
+   * Download bounces as CSV, newest first; at most 100,000 rows.
+   * Takes the filters of `listBounces`. Beyond the limit, choose a shorter time.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /bounces/export`
+   */
+  exportBounces(input?: { query?: Query<"exportBounces"> } & CallOptions): Call<Data<"exportBounces">>;
+  /**
+   * Complaints, newest first.
+   * Every report of spam, of all time unless filters say otherwise. What filters find is counted up to 10,000; beyond that `pagination.total_is_exact` is false. People who complain get no more mail, automatically.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2145,6 +2165,17 @@ export interface Operations {
    * `GET /complaints`
    */
   listComplaints(input?: { query?: Query<"listComplaints"> } & CallOptions): PagedCall<Data<"listComplaints">, "complaints">;
+  /**
+   * Download complaints as CSV, newest first; at most 100,000 rows.
+   * Takes the filters of `listComplaints`. Beyond the limit, choose a shorter time.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /complaints/export`
+   */
+  exportComplaints(input?: { query?: Query<"exportComplaints"> } & CallOptions): Call<Data<"exportComplaints">>;
   /**
    * Bounces and complaints at a glance: totals, rates, trends, where they come from.
    * The figures for a page about bounces and complaints, in one call.
@@ -2229,6 +2260,17 @@ export interface Operations {
    * `GET /stats/api`
    */
   listApiStats(input?: { query?: Query<"listApiStats"> } & CallOptions): PagedCall<Data<"listApiStats">, "stats">;
+  /**
+   * What waits in the delivery queue and why, by lane, and how long delivery takes.
+   * The messages of the workspace that are not delivered yet, grouped by the lane of their mail servers and by domain, with the last reply, the next attempt and the limits in force. Use it to find out why mail to a provider waits; `getMessage` has all attempts of one message.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /queue`
+   */
+  getQueue(input?: CallOptions): Call<Data<"getQueue">>;
   /**
    * Rates, reputation of sending addresses and domains, and bounces by cause.
    * How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.
@@ -2367,13 +2409,31 @@ export interface Operations {
   testWebhook(input: { id: string } & CallOptions): Call<Data<"testWebhook">>;
   /**
    * List the deliveries of a webhook, newest first, up to 10,000.
-   * The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.
+   * The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed; `getWebhookDelivery` has what it answered.
    *
    * Needs the permission `webhooks:read`.
    *
    * `GET /webhooks/{id}/deliveries`
    */
   listWebhookDeliveries(input: { id: string; query?: Query<"listWebhookDeliveries"> } & CallOptions): PagedCall<Data<"listWebhookDeliveries">, "deliveries">;
+  /**
+   * One delivery, with what the receiver answered last.
+   * The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.
+   *
+   * Needs the permission `webhooks:read`.
+   *
+   * `GET /webhooks/{id}/deliveries/{delivery_id}`
+   */
+  getWebhookDelivery(input: { id: string; delivery_id: string } & CallOptions): Call<Data<"getWebhookDelivery">>;
+  /**
+   * Deliver all failed deliveries again, or those of an event or a time.
+   * Use it after a receiver was repaired. It queues the 1,000 oldest at most, with the same `webhook-id` and all retries; call it again while `has_more` is true. Deliveries that were delivered, or are still retried, stay as they are.
+   *
+   * Needs the permission `webhooks:write`.
+   *
+   * `POST /webhooks/{id}/deliveries/replay`
+   */
+  replayFailedDeliveries(input: { id: string; body?: Body<"replayFailedDeliveries"> } & CallOptions): Call<Data<"replayFailedDeliveries">>;
   /**
    * Deliver again now, with the same webhook-id and all retries.
    * Use it after a receiver was repaired. Receivers recognise an event that they have already by its `webhook-id`.
@@ -2669,6 +2729,7 @@ export const operationTable = {
   getMessageContent: "GET /messages/{id}/content",
   downloadMessageSource: "GET /messages/{id}/source file",
   checkBlacklists: "POST /blacklist/check",
+  listBlacklistZones: "GET /blacklist/zones",
   listBlacklistMonitors: "GET /blacklist/monitors",
   createBlacklistMonitor: "POST /blacklist/monitors",
   getBlacklistMonitor: "GET /blacklist/monitors/{id}",
@@ -2685,7 +2746,9 @@ export const operationTable = {
   getEmail: "GET /emails/{id}",
   getLabelStats: "GET /stats/labels",
   listBounces: "GET /bounces [bounces]",
+  exportBounces: "GET /bounces/export file",
   listComplaints: "GET /complaints [complaints]",
+  exportComplaints: "GET /complaints/export file",
   getBouncesComplaints: "GET /bounces-complaints/dashboard",
   getDashboard: "GET /dashboard",
   getSendingChart: "GET /stats/chart",
@@ -2694,6 +2757,7 @@ export const operationTable = {
   listAutoresponderStats: "GET /stats/autoresponders [stats]",
   listSmtpStats: "GET /stats/smtp [stats]",
   listApiStats: "GET /stats/api [stats]",
+  getQueue: "GET /queue",
   getDeliverability: "GET /deliverability",
   listRecipientDomains: "GET /deliverability/recipient-domains [stats]",
   listJobs: "GET /jobs [jobs]",
@@ -2709,6 +2773,8 @@ export const operationTable = {
   rotateWebhookSecret: "POST /webhooks/{id}/rotate-secret",
   testWebhook: "POST /webhooks/{id}/test",
   listWebhookDeliveries: "GET /webhooks/{id}/deliveries [deliveries]",
+  getWebhookDelivery: "GET /webhooks/{id}/deliveries/{delivery_id}",
+  replayFailedDeliveries: "POST /webhooks/{id}/deliveries/replay",
   replayWebhookDelivery: "POST /webhooks/{id}/deliveries/{delivery_id}/replay",
   streamEvents: "GET /events file",
   listNotices: "GET /notices",

@@ -245,13 +245,13 @@ function momentsOf(
 }
 
 /** Without the name that is asked, which may contain a key. */
-function shownZone({ name, types, description, weight = "low", delisting = null, enabled = true }: Zone) {
+function shownZone({ name, types, description, weight = "low", delisting, enabled = true }: Zone) {
   return {
     zone: name,
     target_types: types,
     description,
     weight,
-    delisting_info: delisting,
+    delisting_info: delisting ?? null,
     is_used: enabled,
   } satisfies Static<typeof BlacklistZone>;
 }

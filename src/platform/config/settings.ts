@@ -147,7 +147,8 @@ export const settings = {
   ALLOW_PRIVATE_WEBHOOKS: setting({
     default: "false",
     read: flag,
-    about: "Send webhooks to receivers on private or loopback addresses.",
+    about:
+      "Send webhooks to receivers on private or loopback addresses. Those who may read webhooks see what such receivers answer.",
   }),
   ALLOW_PRIVATE_LINKS: setting({
     default: "false",

@@ -46,7 +46,9 @@ const counts = {
     description:
       "Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.",
   }),
-  reply: nullable(QueueReplyShape),
+  reply: nullable(
+    described(QueueReplyShape, "The newest reply to a message that waits; null before the first attempt."),
+  ),
 };
 
 const QueueDomain = Type.Object(
@@ -99,10 +101,12 @@ export const Queue = Type.Object(
     }),
     lanes: Type.Array(QueueLane, { description: "Lanes with messages, those with the most first." }),
     time_to_deliver: Type.Object(
-      { transactional: TimeToDeliver, bulk: TimeToDeliver },
       {
-        description:
-          "From acceptance to the answer of the server, for what was accepted within 24 hours: mail over API and SMTP, and that of campaigns and autoresponders.",
+        transactional: described(TimeToDeliver, "Mail over API and SMTP."),
+        bulk: described(TimeToDeliver, "Mail of campaigns and autoresponders."),
+      },
+      {
+        description: "From acceptance to the answer of the server, for what was accepted within 24 hours.",
       },
     ),
   },

@@ -104,6 +104,59 @@ test("an event is delivered with a signature, and its delivery is listed", async
   expect(await work()).toBe(0);
 });
 
+test("what the receiver answered last is kept, in text, up to 16 KiB", async () => {
+  const { workspaceId, call, path, deliveries } = await newScene();
+  receiver.answer = (response) =>
+    response
+      .writeHead(500, { "content-type": "text/plain" })
+      .end(Buffer.from("no \0 r\u00f6\u00dfe \xff", "latin1"));
+  await happen(workspaceId);
+  await work();
+  const [{ id }] = await deliveries();
+  const read = async () => (await call("GET", `${path}/deliveries/${id}`)).body.data;
+  const first = await read();
+  expect(first).toMatchObject({ id, status: "pending", status_code: 500, body: { type: "campaign.sent" } });
+  expect(first.answer).toEqual({
+    content_type: "text/plain",
+    body: "no \uFFFD r\uFFFD\uFFFDe \uFFFD",
+    is_cut: false,
+  });
+  receiver.answer = (response) => response.writeHead(200).end("\u00e9".repeat(10_000));
+  clock.advance(RETRY_AFTER_MS[0] ?? 0);
+  await work();
+  const { answer } = await read();
+  expect(answer).toEqual({ content_type: null, body: "\u00e9".repeat(8_192), is_cut: true });
+  receiver.answer = answerWith(204);
+  await call("POST", `${path}/deliveries/${id}/replay`);
+  await work();
+  expect((await read()).answer).toEqual({ content_type: null, body: "", is_cut: false });
+});
+
+test("all failed deliveries are replayed at once, or those of an event and a time; others stay as they are", async () => {
+  const { workspaceId, call, path, deliveries } = await newScene();
+  clock.set(new Date());
+  await happen(workspaceId, 3);
+  await db.run(sql`update webhook_deliveries set status = 'failed', next_attempt_at = null, tries = 11`);
+  const from = new Date(clock.now().getTime() + 10_000).toISOString();
+  clock.advance(20_000);
+  await happen(workspaceId, 2);
+  await db.run(sql`
+    update webhook_deliveries set status = 'failed', next_attempt_at = null where status = 'pending'`);
+  await happen(workspaceId);
+  await work();
+  receiver.arrived.length = 0;
+  const replay = async (body?: object) => (await call("POST", `${path}/deliveries/replay`, body)).body.data;
+  expect(await replay({ event: "message.bounced" })).toEqual({ replayed: 0, has_more: false });
+  expect(await replay({ event: "campaign.sent", from })).toEqual({ replayed: 2, has_more: false });
+  await workUntilDone();
+  expect(receiver.arrived).toHaveLength(2);
+  expect(await replay({ to: from })).toEqual({ replayed: 3, has_more: false });
+  await workUntilDone();
+  expect(await replay()).toEqual({ replayed: 0, has_more: false });
+  expect((await deliveries("?status=delivered")).length).toBe(6);
+  expect(receiver.arrived).toHaveLength(5);
+});
+
 test("retries come after 30 s, 1, 2, 5, 15, 30 min, 1, 2, 6 and 24 h, with the same id; then the delivery has failed", async () => {
   const { workspaceId, read, deliveries } = await newScene();
   receiver.answer = answerWith(500);
@@ -314,7 +367,13 @@ test("a result of a lease that expired before a replay is discarded", async () =
   clock.advance(60_000);
   expect((await call("POST", `${path}/deliveries/${late.id}/replay`)).status).toBe(200);
   const time = clock.now();
-  const end = { status: "failed", nextAttemptAt: null, statusCode: 500, error: "HTTP 500" } as const;
+  const end = {
+    status: "failed",
+    nextAttemptAt: null,
+    statusCode: 500,
+    error: "HTTP 500",
+    answer: null,
+  } as const;
   expect(await updateSettled(db, late, { ...end, durationMs: 1, time })).toBe(false);
   expect(await deliveries()).toMatchObject([{ status: "pending", attempts: 0 }]);
   expect(await work()).toBe(1);

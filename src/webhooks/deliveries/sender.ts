@@ -136,6 +136,7 @@ const unsigned: PostResult = {
   error:
     "the webhook's secret cannot be decrypted, because the SECRET_KEY of the service has changed: rotate the secret",
   durationMs: 0,
+  answer: null,
 };
 
 /** The secrets that sign at `now`; none when the current one cannot be decrypted. */
@@ -154,9 +155,9 @@ function secretsOf(secrets: Secrets, delivery: LeasedDelivery, now: Date): strin
 }
 
 function endOf({ tries }: LeasedDelivery, result: PostResult, now: Date): SettledAttempt {
-  const { isDelivered, statusCode, error, durationMs } = result;
+  const { isDelivered, statusCode, error, durationMs, answer } = result;
   const pause = isDelivered ? undefined : RETRY_AFTER_MS[tries];
-  const settled = { statusCode, error, durationMs, time: now };
+  const settled = { statusCode, error, durationMs, answer, time: now };
   if (pause === undefined)
     return { ...settled, status: isDelivered ? "delivered" : "failed", nextAttemptAt: null };
   return { ...settled, status: "pending", nextAttemptAt: new Date(now.getTime() + pause) };

@@ -1,9 +1,10 @@
 /** The table of webhook deliveries: outbox, queue and log in one. */
-import sql, { empty } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
+import type { ReceiverAnswer } from "#webhooks/post-to-receiver.ts";
 import type { WebhookDeliveryStatus } from "#webhooks/webhook.ts";
 
 /** A delivery as the API shows it. */
@@ -54,6 +55,7 @@ export interface SettledAttempt {
   readonly statusCode: number | null;
   readonly error: string | null;
   readonly durationMs: number;
+  readonly answer: ReceiverAnswer | null;
   readonly time: Date;
 }
 
@@ -105,17 +107,44 @@ export async function countDeliveriesSince(
   return counted?.count ?? 0;
 }
 
+export interface DeliveryFilter {
+  readonly status: WebhookDeliveryStatus | undefined;
+  readonly event: string | undefined;
+  /** Of events at this time or later. */
+  readonly from: Date | undefined;
+  /** Of events before this time. */
+  readonly to: Date | undefined;
+}
+
+/** Ids have the time at which they were made, which is nearly that of the event. */
+const ID_SLACK_MS = 60_000;
+
+function selected({ status, event, from, to }: DeliveryFilter): Sql {
+  const begin = from && firstIdAt(new Date(Math.max(0, from.getTime() - ID_SLACK_MS)));
+  const end = to && firstIdAt(new Date(to.getTime() + ID_SLACK_MS));
+  const given: [unknown, Sql][] = [
+    [status, sql`and status = ${status}`],
+    [event, sql`and type = ${event}`],
+    [from, sql`and id >= ${begin} and created_at >= ${from}`],
+    [to, sql`and id < ${end} and created_at < ${to}`],
+  ];
+  return given
+    .filter(([value]) => value !== undefined)
+    .reduce((all, [, condition]) => sql`${all} ${condition}`, empty);
+}
+
 /** Newest first. */
 export function listDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   webhookId: string,
-  { status, limit, offset, after }: Page & { readonly status: WebhookDeliveryStatus | undefined },
+  filter: DeliveryFilter,
+  { limit, offset, after }: Page,
 ): Promise<DeliveryRow[]> {
   if (offset >= MOST_COUNTED) return Promise.resolve([]);
   return db.rows(sql`
     select ${columns} from webhook_deliveries
-    where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${status ? sql`and status = ${status}` : empty}
+    where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${selected(filter)}
       ${after === undefined ? empty : sql`and id < ${after}`}
     order by id desc limit ${limit} offset ${offset}`);
 }
@@ -125,14 +154,26 @@ export async function countDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   webhookId: string,
-  status: WebhookDeliveryStatus | undefined,
+  filter: DeliveryFilter,
 ): Promise<number> {
   const counted = await db.row<{ count: number }>(sql`
     select count(*) from (
       select from webhook_deliveries
-      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${status ? sql`and status = ${status}` : empty}
+      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${selected(filter)}
       limit ${MOST_COUNTED}) c`);
   return counted?.count ?? 0;
+}
+
+/** A delivery with what the receiver answered last. */
+export function findDeliveryWithAnswer(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  webhookId: string,
+  id: string,
+): Promise<(DeliveryRow & { readonly answer: ReceiverAnswer | null }) | undefined> {
+  return db.row(sql`
+    select ${columns}, answer from webhook_deliveries
+    where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id = ${id}`);
 }
 
 export function findDelivery(
@@ -144,6 +185,29 @@ export function findDelivery(
   return db.row(sql`
     select ${columns} from webhook_deliveries
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id = ${id}`);
+}
+
+/**
+ * Makes failed deliveries due now, with all their retries: the oldest first, at most `most`.
+ * @returns how many
+ */
+export function updateFailedToReplay(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  webhookId: string,
+  filter: Omit<DeliveryFilter, "status">,
+  { now, most }: { readonly now: Date; readonly most: number },
+): Promise<number> {
+  return db.run(sql`
+    with failed as (
+      select id from webhook_deliveries
+      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${selected({ ...filter, status: "failed" })}
+      order by id limit ${most} for update skip locked
+    )
+    update webhook_deliveries d
+    set status = 'pending', tries = 0, next_attempt_at = ${now}, lease_number = lease_number + 1, leased_until = null
+    from failed
+    where d.workspace_id = ${workspaceId} and d.webhook_id = ${webhookId} and d.id = failed.id`);
 }
 
 /**
@@ -265,7 +329,8 @@ export async function updateSettled(
   const settled = await db.run(sql`
     update webhook_deliveries
     set status = ${end.status}, next_attempt_at = ${end.nextAttemptAt}, status_code = ${end.statusCode},
-      error = ${end.error}, duration_ms = ${end.durationMs}, attempted_at = ${end.time}, attempts = attempts + 1,
+      error = ${end.error}, duration_ms = ${end.durationMs},
+      answer = ${end.answer && JSON.stringify(end.answer)}::jsonb, attempted_at = ${end.time}, attempts = attempts + 1,
       tries = tries + 1, leased_until = null
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id = ${id}
       and lease_number = ${leaseNumber} and status = 'pending'`);
