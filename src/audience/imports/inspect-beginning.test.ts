@@ -172,7 +172,10 @@ test("its columns are a mapping that imports the file", async () => {
 });
 
 test("cells are shortened, and the apostrophes of an export are removed", async () => {
-  const answer = await inspect(await newList(), `Email,First,Last\na@apos.example,'=1+1,${"x".repeat(500)}\n`);
+  const answer = await inspect(
+    await newList(),
+    `Email,First,Last\na@apos.example,'=1+1,${"x".repeat(500)}\n`,
+  );
   expect(cellsOf(answer)).toEqual([["a@apos.example", "=1+1", "x".repeat(100)]]);
 });
 
