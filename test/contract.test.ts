@@ -114,7 +114,7 @@ const ofPath: Readonly<Record<string, string>> = {
   "/check": "campaigns",
 };
 const reports =
-  /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
+  /^\/(queue|dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** Any caller may use these; what it gets depends on its permissions. */
 const forAnyone = new Set([

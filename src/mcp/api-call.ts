@@ -53,25 +53,27 @@ export function requestOf(endpoint: Endpoint, input: Readonly<Record<string, unk
   for (const [name, value] of Array.from(left)) {
     if (body !== undefined && !Object.hasOwn(query, name)) continue;
     left.delete(name);
-    const text = queryText(value);
+    const text = valueText(value);
     if (text !== undefined) inQuery.append(name, text);
   }
   return {
     method,
-    path: inQuery.size > 0 ? `${path}?${inQuery}` : path,
+    path: inQuery.size > 0 ? `${path}?${inQuery.toString()}` : path,
     headers: { ...headers, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(Object.fromEntries(left)) }),
   };
 }
 
 function addHeader(headers: Record<string, string>, name: string, value: unknown): void {
-  if (value !== undefined && value !== null) headers[name] = String(value);
+  const text = valueText(value);
+  if (text !== undefined) headers[name] = text;
 }
 
-function queryText(value: unknown): string | undefined {
+/** A value as query or header; a model may send a number where the API takes a text. */
+function valueText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (Array.isArray(value)) return value.map(queryText).join(",");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map(valueText).join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The result of a call: `data` and what is beside it, or the error of the API. */
