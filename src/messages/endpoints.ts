@@ -15,7 +15,7 @@ import { Metadata, recipientTypes, Tags } from "./message/email-details.ts";
 import { emailIdOf } from "./message/email-id.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
 import { reports } from "./permission.ts";
-import { EmailRecipient, recipientOf, sentEmailEndpoint, shownDetails } from "./sent-email.ts";
+import { EmailRecipient, emailRecipientOf, sentEmailEndpoint, shownDetails } from "./sent-email.ts";
 import {
   type EventRow,
   findMessage,
@@ -257,7 +257,7 @@ function describe(
     email: details && {
       id: emailIdOf(message.id),
       recipient_type: details.recipient_type,
-      messages: siblings.map(recipientOf),
+      messages: siblings.map(emailRecipientOf),
     },
     to: `${message.localpart}@${message.domain}`,
     request_id,

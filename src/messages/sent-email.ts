@@ -58,7 +58,7 @@ export function sentEmailEndpoint(db: Database): Endpoint {
         subject,
         ...shownDetails(first.email_details),
         metadata: { ...first.email_details?.metadata },
-        messages: messages.map(recipientOf),
+        messages: messages.map(emailRecipientOf),
       };
     },
   });
@@ -70,7 +70,7 @@ export function shownDetails(details: EmailDetails | null) {
   return { scheduled_at: at === undefined ? null : new Date(at), tags: [...(details?.tags ?? [])] };
 }
 
-export function recipientOf(message: MessageRow): Static<typeof EmailRecipient> {
+export function emailRecipientOf(message: MessageRow): Static<typeof EmailRecipient> {
   const { id, localpart, domain, status, email_details } = message;
   return { id, to: `${localpart}@${domain}`, recipient_type: email_details?.recipient_type ?? "to", status };
 }
