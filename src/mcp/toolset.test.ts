@@ -35,6 +35,8 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
     [
       "activateAutoresponder",
       "addMember",
+      "createEmail",
+      "createEmailBatch",
       "inviteTeammate",
       "replaceAutoresponder",
       "resendInvitation",
@@ -61,6 +63,7 @@ test("no operation with `send` in its permission is free for assistants, except 
   );
   expect(free.map(({ id }) => id).toSorted()).toEqual([
     "cancelCampaign",
+    "cancelEmail",
     "cancelMessage",
     "deactivateAutoresponder",
     "pauseCampaign",

@@ -10782,8 +10782,11 @@ export interface components {
              * @constant
              */
             status: "queued";
-            /** @description When it is sent, in UTC; null: at once. */
-            scheduled_at: (string | null) | null;
+            /**
+             * Format: date-time
+             * @description When it is sent, in UTC; null: at once.
+             */
+            scheduled_at: string | null;
             /** @description One message for each recipient; an address that is named twice gets one. */
             messages: components["schemas"]["MessageOfEmail"][];
         };

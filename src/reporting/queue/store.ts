@@ -61,7 +61,7 @@ export async function readQueuedDomains(
     order by d.waiting + d.in_delivery desc, d.domain collate "C"`,
     "queued domains",
   );
-  const domains = rows.map(({ time, mx_host, code, enhanced_code, text, messages: _, ...domain }) => ({
+  const domains = rows.map(({ time, mx_host, code, enhanced_code, text, ...domain }) => ({
     ...domain,
     reply: time === null ? null : { time, mx_host, code, enhanced_code, text },
   }));

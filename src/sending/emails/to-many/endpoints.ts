@@ -39,9 +39,7 @@ const AcceptedMail = Type.Object(
     status: Type.Literal("queued", {
       description: "Always `queued`: `GET /emails/{id}` tells what follows.",
     }),
-    scheduled_at: nullable(
-      Type.Unsafe<Date>({ ...NullableTimestamp, description: "When it is sent, in UTC; null: at once." }),
-    ),
+    scheduled_at: described(NullableTimestamp, "When it is sent, in UTC; null: at once."),
     messages: Type.Array(MailMessage, {
       description: "One message for each recipient; an address that is named twice gets one.",
     }),
@@ -187,6 +185,7 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       description:
         "Messages that still wait end as `cancelled`; those that are being sent, or have ended, stay as they are. The price of a message is refunded if no mail server was asked to take it. 409 if none of them waits. `POST /messages/{id}/cancel` cancels the message of one recipient.",
       needs: need(emails, "send"),
+      outward: "nothing",
       answer: CancelledEmail,
       errors: ["CONFLICT"],
       message: "The email is cancelled",
