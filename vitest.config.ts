@@ -32,9 +32,6 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     // Half as many again as there are cores: end-to-end tests wait for much of their time.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    // The files share the processes: each would otherwise read a thousand modules again, a quarter of the whole time. So a
-    // file restores what it changes of its process, and closes what it opens.
-    isolate: false,
     sequence: { sequencer: SpreadEndToEnd },
   },
 });

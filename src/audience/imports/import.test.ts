@@ -68,6 +68,7 @@ describe("an import", () => {
       download_url: null,
     });
     expect(job.result).toEqual({
+      dry_run: false,
       file_name: "people.csv",
       rows: 2,
       created: 2,
