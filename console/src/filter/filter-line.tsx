@@ -137,6 +137,8 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the listbox of the combobox
         role="listbox"
         aria-label="Suggestions"
+        // Browsers lead Tab to a list that scrolls; it would close under the focus.
+        tabIndex={-1}
         hidden={suggestions.length === 0}
         className="absolute top-full left-0 z-30 mt-1 max-h-80 w-full max-w-xl overflow-auto rounded-panel bg-surface py-1 shadow-overlay"
       >
