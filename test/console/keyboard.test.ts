@@ -334,5 +334,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await keys.type(code(STEP_MS));
     await keys.press("Enter");
     await page.getByRole("heading", { name: "Hello, Ada" }).waitFor();
+    // As on every page that opens first, Tab begins at its top.
+    await keys.press("Tab");
+    await keys.expectFocus(page.getByRole("link", { name: "Skip to the page" }));
   });
 });
