@@ -50,7 +50,7 @@ const BETWEEN_MS = 150;
 /** A picture, PNG, of the window, or of the whole page up to a limit. It is taken until two are the same. */
 export async function steadyPicture(page: Page, isWhole: boolean): Promise<Buffer> {
   const size = page.viewportSize();
-  const rest = isWhole ? await page.evaluate<number>(restScript) : 0;
+  const rest = isWhole ? await steadyRest(page) : 0;
   if (size && rest > 0)
     await page.setViewportSize({ ...size, height: Math.min(MOST_HEIGHT, size.height + rest) });
   let last = await shotOf(page);
@@ -59,6 +59,19 @@ export async function steadyPicture(page: Page, isWhole: boolean): Promise<Buffe
     const next = await shotOf(page);
     if (next.equals(last)) break;
     last = next;
+  }
+  return last;
+}
+
+/** With the steady texts, which break lines elsewhere than those of this run, and not while parts still come. */
+async function steadyRest(page: Page): Promise<number> {
+  let last = Number.NaN;
+  for (let looks = 0; looks < MOST_TAKES; looks++) {
+    await page.evaluate(steadyScript);
+    const rest = await page.evaluate<number>(restScript);
+    if (rest === last) break;
+    last = rest;
+    await delay(BETWEEN_MS);
   }
   return last;
 }
