@@ -57,7 +57,7 @@ test("an email is sent only with mcp:send; the tools are those of the selection"
   ]);
   const refused = await callTool(careful, "sendOperation", { operation: "sendEmail", input: email });
   expect(refused).toMatchObject({ isError: true, content: { required_scopes: ["mcp:send"] } });
-  expect(await toolNames(trusted)).toEqual(["sendEmail"]);
+  expect(await toolNames(trusted)).toEqual(["sendEmail", "createEmail", "createEmailBatch", "cancelEmail"]);
   const sent = await callTool(trusted, "sendEmail", { ...email, idempotency_key: "hello" });
   expect(sent.isError, sent.text).toBe(false);
   await scene.messageWhen("delivered", sent.content.data.id);

@@ -34,9 +34,10 @@ describe("a segment", () => {
       created_at: now,
       updated_at: now,
     });
-    expect(await get(`${segmentsOf()}/${made.id}`)).toEqual(made);
-    expect((await get(segmentsOf())).segments).toEqual([made]);
-    expect((await get(`/segments?list_id=${lists.news}`)).segments).toEqual([made]);
+    const read = { ...made, used_by: { total: 0, prevents_deletion: false, users: [] } };
+    expect(await get(`${segmentsOf()}/${made.id}`)).toEqual(read);
+    expect((await get(segmentsOf())).segments).toEqual([read]);
+    expect((await get(`/segments?list_id=${lists.news}`)).segments).toEqual([read]);
   });
 
   test("changes the fields given, and keeps the rest", async () => {
