@@ -94,7 +94,7 @@ const below: Readonly<Record<string, Controls>> = {
     // Who may not save rules may try them.
     [/^(Add a rule|Add a group|Remove rule \d+)$/, "previewSegment"],
     [/^Duplicate$/, "createSegment"],
-    [/^Export its people$/, "exportSubscribers"],
+    [/^Export its people …$/, "exportSubscribers"],
     [/^Delete$/, "deleteSegment"],
   ],
   "lists/$list?tab=fields": [
