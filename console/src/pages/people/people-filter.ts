@@ -74,7 +74,7 @@ export function exportFilterOf(query: Query<"listSubscribers">): NonNullable<Bod
 }
 
 /** The conditions as people write them, without the list. */
-export function filterWords(values: FilterValues): string {
+export function filterText(values: FilterValues): string {
   return peopleFields(undefined)
     .flatMap((field) => {
       const value = values[field.parameter.name];

@@ -7,6 +7,7 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
+import { JobLine, type StartedJob } from "../../parts/job-line.tsx";
 import { UsersOf } from "../lists/used-by.tsx";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
@@ -14,6 +15,7 @@ export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUs
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
   const [isExporting, setExporting] = useState(false);
+  const [job, setJob] = useState<StartedJob>();
   const listPath = `/${workspace.id}/lists/${segment.mailing_list_id}`;
   const acts = [
     ...(mayCall(workspace, "createSegment")
@@ -49,9 +51,11 @@ export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUs
               body: { segment_id: segment.id, label: segment.name },
             })
           }
+          onStarted={setJob}
           onClose={() => setExporting(false)}
         />
       )}
+      {job && <JobLine key={job.id} job={job} changes={["jobs"]} onClose={() => setJob(undefined)} />}
     </>
   );
 }
