@@ -1,6 +1,6 @@
 /** Conditions of this campaign alone: the people of a list who meet rules that are written here. */
 import { useQuery } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { listsQuery } from "../../../api/lists.ts";
 import { usePlace } from "../../../api/session.tsx";
 import { Button } from "../../../parts/button.tsx";
@@ -22,7 +22,9 @@ export function ConditionsChoice({ draft, edit }: Pick<OpenDraft, "draft" | "edi
   const saved = draft.segment_id === null ? draft.segment_conditions : null;
   const [chosenId, setChosenId] = useState(draft.mailing_list_id);
   const listId = saved === null ? chosenId : draft.mailing_list_id;
-  const version = useVersion(saved);
+  // Counts the conditions that were not written here: autosave takes over those of another tab or person.
+  const [own, setOwn] = useState({ conditions: saved, version: 0 });
+  if (!isSame(own.conditions, saved)) setOwn({ conditions: saved, version: own.version + 1 });
   if (draft.segment_conditions !== null && draft.mailing_list_id === null)
     return <OfAnyList count={draft.segment_conditions.rules.length} edit={edit} />;
   if (error && lists === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
@@ -45,12 +47,12 @@ export function ConditionsChoice({ draft, edit }: Pick<OpenDraft, "draft" | "edi
       />
       {listId !== null && (
         <Rules
-          key={`${listId} ${version.number}`}
+          key={`${listId} ${own.version}`}
           listId={listId}
           listName={lists.find(({ id }) => id === listId)?.name ?? "the list"}
           saved={saved}
           onChange={(segment_conditions) => {
-            version.written(segment_conditions);
+            setOwn({ ...own, conditions: segment_conditions });
             setChosenId(listId);
             edit({
               // Without a rule it would go to the whole list, which was not chosen.
@@ -63,19 +65,6 @@ export function ConditionsChoice({ draft, edit }: Pick<OpenDraft, "draft" | "edi
       )}
     </>
   );
-}
-
-/** Counts the conditions that were not written here: autosave takes over those of another tab or person. */
-function useVersion(saved: Audience["segment_conditions"]) {
-  const own = useRef({ conditions: saved, number: 0 });
-  if (!isSame(own.current.conditions, saved))
-    own.current = { conditions: saved, number: own.current.number + 1 };
-  return {
-    number: own.current.number,
-    written: (conditions: Audience["segment_conditions"]) => {
-      own.current = { ...own.current, conditions };
-    },
-  };
 }
 
 /** The campaign has the rules as they were when all of them were finished, so that a half-written rule reaches no one. */
