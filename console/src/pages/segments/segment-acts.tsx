@@ -8,7 +8,7 @@ import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
 import { JobLine, type StartedJob } from "../../parts/job-line.tsx";
-import { UsersOf } from "../lists/used-by.tsx";
+import { UsersBeforeDeletion } from "../lists/used-by.tsx";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
   const { api, workspace } = usePlace();
@@ -86,12 +86,7 @@ function DeleteSegment({
       error={remove.error}
     >
       <p>Its rules are lost. The people stay on {segment.mailing_list_name}.</p>
-      {segment.used_by.total > 0 && (
-        <>
-          <p className="mt-3 mb-1 text-text">It cannot be deleted while these use it:</p>
-          <UsersOf usedBy={segment.used_by} />
-        </>
-      )}
+      <UsersBeforeDeletion usedBy={segment.used_by} />
     </Question>
   );
 }
