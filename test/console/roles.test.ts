@@ -8,6 +8,7 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { signInPerson } from "#test/support/people.ts";
 import { type BuiltInRole, builtInRoles } from "#workspace/people/built-in-roles.ts";
 import { addressOf, inside, views } from "./console-routes.ts";
@@ -151,8 +152,10 @@ function placeOf(path: string): string {
 async function follow(page: Page, path: string): Promise<void> {
   await page.evaluate(`for (const heading of document.querySelectorAll("main h1")) heading.dataset.before = heading.textContent;
     history.pushState(null, "", ${JSON.stringify(`/console${path}`)})`);
-  await page.waitForFunction(
-    `[...document.querySelectorAll("main h1")].some((heading) => heading.dataset.before !== heading.textContent)`,
+  await eventually(`the page ${path}`, () =>
+    page.evaluate<boolean>(
+      `[...document.querySelectorAll("main h1")].some((heading) => heading.dataset.before !== heading.textContent)`,
+    ),
   );
 }
 
