@@ -1,6 +1,6 @@
 /** Every page and its address. Pages are chunks of their own; the filter of a list is its address. */
 
-import type { QueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
   createRoute,
@@ -23,14 +23,18 @@ interface Context {
   readonly queries: QueryClient;
 }
 
-const root = createRootRouteWithContext<Context>()({
-  component: () => (
-    <>
+const root = createRootRouteWithContext<Context>()({ component: Frame });
+
+/** Times are in the zone of the person, as soon as a page has asked who that is. */
+function Frame() {
+  const { data: session } = useQuery({ ...sessionQuery, enabled: false });
+  return (
+    <ZoneProvider value={session?.person.timezone ?? browserZone}>
       <Outlet />
       <Gates />
-    </>
-  ),
-});
+    </ZoneProvider>
+  );
+}
 
 /** Pages without a workspace: signing in, and the links of mails. */
 const outside = [
@@ -104,13 +108,11 @@ function WorkspaceFrame() {
   localStorage.setItem("workspace", id);
   return (
     <PlaceProvider value={{ session, workspace: open, api: apiOf(id) }}>
-      <ZoneProvider value={session.person.timezone ?? browserZone}>
-        {held === id ? (
-          <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
-        ) : (
-          <Shell />
-        )}
-      </ZoneProvider>
+      {held === id ? (
+        <SecondFactorWanted isReady={!lacksFactor} onGoOn={() => setHeld(undefined)} />
+      ) : (
+        <Shell />
+      )}
     </PlaceProvider>
   );
 }

@@ -1,4 +1,7 @@
-/** What the buttons of a page call when they are pressed, or at the end of the form that they open, by their names. */
+/**
+ * What the buttons of a page call when they are pressed, or at the end of the form that they open, by their names; the name of a
+ * button in a tool bar begins with that of the bar.
+ */
 
 type Controls = readonly (readonly [name: RegExp, ...operations: string[]])[];
 
@@ -68,8 +71,7 @@ const controls: Readonly<Record<string, Controls>> = {
     [/^Remove from the list$/, "removeMember"],
     [/^Erase this person$/, "eraseSubscriber"],
     [/^Download their data$/, "exportSubscriberData"],
-    // The kinds of events that the history shows.
-    [/^[a-z]+$/],
+    [/^Kinds of events: /],
   ],
   segments: [[/^New segment$/, "createSegment"]],
   suppression: [
@@ -94,7 +96,7 @@ const below: Readonly<Record<string, Controls>> = {
     // Who may not save rules may try them.
     [/^(Add a rule|Add a group|Remove rule \d+)$/, "previewSegment"],
     [/^Duplicate$/, "createSegment"],
-    [/^Export its people$/, "exportSubscribers"],
+    [/^Export its people …$/, "exportSubscribers"],
     [/^Delete$/, "deleteSegment"],
   ],
   "lists/$list?tab=fields": [
@@ -112,8 +114,6 @@ const below: Readonly<Record<string, Controls>> = {
     [/^(New role|Make a role like it)$/, "createRole"],
     [/^Change$/, "updateRole"],
     [/^Delete$/, "deleteRole"],
-    // A role opens into its permissions.
-    [/^[A-Z0-9]/],
   ],
 };
 

@@ -39,12 +39,14 @@ const madeWith = new URL("made-with.txt", folder);
 const layouts: Record<string, readonly Box[]> = existsSync(layoutsFile)
   ? JSON.parse(readFileSync(layoutsFile, "utf8"))
   : {};
-const renews = inject("renews");
+const asksToRenew = inject("renews");
+/** The references, their layouts and what drew them belong together. */
+const renews = asksToRenew && process.env.CONSOLE_TESTS === "all";
 
 const screens = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 720 } } as const;
 const isOutside = (page: string) => outside.some((one) => one === page.split("#")[0]);
 
-test.skipIf(renews)("every reference is of a picture in the list, and small", () => {
+test.skipIf(asksToRenew)("every reference is of a picture in the list, and small", () => {
   const files = readdirSync(folder).filter((name) => /(?<!\.now)\.png$/.test(name));
   expect(files.sort()).toEqual(pictures.map(({ name }) => `${name}.png`).sort());
   expect(files.filter((name) => readFileSync(new URL(name, folder)).length > MOST_FILE_KB * 1024)).toEqual(
@@ -52,7 +54,11 @@ test.skipIf(renews)("every reference is of a picture in the list, and small", ()
   );
 });
 
-describe.skipIf(!isChromiumInstalled)("in a browser", () => {
+test.runIf(asksToRenew && !renews)("references are renewed together", () => {
+  expect.fail("-u renews the references only with CONSOLE_TESTS=all, because they belong together");
+});
+
+describe.skipIf(!isChromiumInstalled || asksToRenew !== renews)("in a browser", () => {
   let scene: ConsoleScene;
   let seed: Seed;
   let empty: Seed;

@@ -1,6 +1,8 @@
 /** The links of a campaign, with what was clicked. */
 import { useQuery } from "@tanstack/react-query";
-import { usePlace } from "./session.tsx";
+import { mayCall, usePlace } from "./session.tsx";
+
+const FRESH_MS = 60_000;
 
 /** @param id of a campaign; empty while none is chosen */
 export function useCampaignLinks(id: string) {
@@ -8,6 +10,7 @@ export function useCampaignLinks(id: string) {
   return useQuery({
     queryKey: ["campaign-links", workspace.id, id],
     queryFn: ({ signal }) => api.listCampaignLinks({ id, signal }),
-    enabled: id !== "",
+    enabled: id !== "" && mayCall(workspace, "listCampaignLinks"),
+    staleTime: FRESH_MS,
   });
 }

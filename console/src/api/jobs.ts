@@ -3,7 +3,7 @@ import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useLive } from "./live.ts";
-import { usePlace } from "./session.tsx";
+import { mayCall, usePlace } from "./session.tsx";
 
 export type Job = Schema<"Job">;
 
@@ -33,11 +33,13 @@ export function isRunning({ status }: Pick<Job, "status">): boolean {
   return status === "pending" || status === "processing";
 }
 
+/** Asks nothing for a person whose role shows no jobs (`mayReadJobs`). */
 export function useJob(id: string) {
   const { api, workspace } = usePlace();
   const query = useQuery({
     queryKey: ["job", workspace.id, id],
     queryFn: ({ signal }) => api.getJob({ job_id: id, signal }),
+    enabled: mayReadJobs(workspace),
     refetchInterval: ({ state: { data } }) => (data === undefined || isRunning(data) ? POLL_MS : false),
   });
   const live = useLive<JobsLive>(workspace.id, "jobs")?.jobs.find((one) => one.id === id);
@@ -48,6 +50,10 @@ export function useJob(id: string) {
     if (isBehind && moved !== undefined) void refetch();
   }, [isBehind, moved, refetch]);
   return query;
+}
+
+export function mayReadJobs(workspace: ReturnType<typeof usePlace>["workspace"]): boolean {
+  return mayCall(workspace, "getJob");
 }
 
 /** A row of the list with the figures of this moment. */

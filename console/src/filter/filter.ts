@@ -153,3 +153,29 @@ export function suggestionsFor(
 function firstSentence(text: string): string {
   return /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
 }
+
+interface KnownProperty {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+}
+
+/** The conditions that a body of the API knows (`properties` of its schema), in its types. */
+export function valuesWithin(
+  values: Readonly<Record<string, unknown>>,
+  properties: Readonly<Record<string, KnownProperty>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => {
+      const known = properties[name];
+      return known === undefined ? [] : [[name, typedAs(known, String(value))] as const];
+    }),
+  );
+}
+
+function typedAs({ type, format }: KnownProperty, value: string): string | number | boolean {
+  const types = [type].flat();
+  if (types.includes("boolean")) return value === "true";
+  if (types.includes("integer")) return Number(value);
+  const time = Date.parse(value);
+  return format === "date-time" && !Number.isNaN(time) ? new Date(time).toISOString() : value;
+}

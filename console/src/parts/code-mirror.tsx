@@ -23,7 +23,7 @@ import { useEffect, useEffectEvent, useId, useImperativeHandle, useRef } from "r
 import type { CodeEditorProps, CodeMark, MergeTag } from "./code-editor.tsx";
 import { codeLook } from "./code-look.ts";
 import { editorKeys, leavingByTab, useTabSwitch } from "./code-tab.ts";
-import { useKeys } from "./keys.ts";
+import { keyText, useKeys } from "./keys.ts";
 
 /** A change that did not come from the person. */
 const isFromOutside = Annotation.define<boolean>();
@@ -123,7 +123,7 @@ export default function CodeMirror({ label, value, onChange, language, tags, mar
         className="min-h-0 flex-1 overflow-hidden p-0.5 -outline-offset-2 outline-accent focus-within:outline-2"
       />
       <p id={`${id}-keys`} className="px-3 py-1 text-small text-muted">
-        {tab.words} <span className="max-md:hidden">Ctrl+F or ⌘F searches.</span>
+        {tab.words} <span className="max-md:hidden">{keyText("mod+f")} searches.</span>
       </p>
     </div>
   );

@@ -15,7 +15,7 @@ export const editorKeys: Shortcuts = {
   "mod+f": { name: "Search in the text", group: "Editor" },
 };
 
-export interface TabSwitch {
+interface TabSwitch {
   /** For everyone: what Tab does now, and how it leaves. */
   readonly words: string;
   readonly alwaysLeaves: () => boolean;

@@ -1,9 +1,9 @@
-/** An export: a dialog says what the file has and asks which rows, then the job that writes it is shown beside the page. */
+/** An export: a dialog says what the file has and asks which rows; the page shows the job that writes it. */
 import { type ReactNode, useState } from "react";
 import { useAct } from "../api/act.ts";
 import { ActForm, FormActs } from "./act-form.tsx";
 import { Dialog } from "./dialog.tsx";
-import { JobLine, type StartedJob } from "./job-line.tsx";
+import type { StartedJob } from "./job-line.tsx";
 import { RadioCards } from "./radio-cards.tsx";
 
 interface Props {
@@ -17,6 +17,7 @@ interface Props {
   readonly filter: string;
   /** @param isFiltered whether only the rows of the filter are wanted */
   readonly run: (isFiltered: boolean) => Promise<{ readonly job_id: string }>;
+  readonly onStarted: (job: StartedJob) => void;
   readonly onClose: () => void;
   /** Fields that come before the rows. */
   readonly children?: ReactNode;
@@ -24,16 +25,18 @@ interface Props {
 
 type Rows = "these" | "all";
 
-export function ExportDialog({ title, name, about, plural, filter, run, onClose, children }: Props) {
+export function ExportDialog(props: Props) {
+  const { title, name, about, plural, filter, run, onStarted, onClose, children } = props;
   const [rows, setRows] = useState<Rows>("these");
-  const [job, setJob] = useState<StartedJob>();
   const start = useAct({
     run: () => run(filter !== "" && rows === "these"),
     changes: ["jobs"],
     done: "The export has begun",
-    onDone: ({ job_id }) => setJob({ id: job_id, name }),
+    onDone: ({ job_id }) => {
+      onStarted({ id: job_id, name });
+      onClose();
+    },
   });
-  if (job) return <JobLine job={job} changes={["jobs"]} onClose={onClose} />;
   return (
     <Dialog title={title} isOpen onClose={onClose}>
       <ActForm act={start} onSubmit={() => start.mutate()}>

@@ -2,7 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useEffect } from "react";
-import { isRunning, useJob } from "../api/jobs.ts";
+import { isRunning, mayReadJobs, useJob } from "../api/jobs.ts";
+import { usePlace } from "../api/session.tsx";
 import { IconButton } from "./button.tsx";
 import { Failure } from "./failure.tsx";
 import { JobFiles, JobProgress, storyOfJob } from "./job-view.tsx";
@@ -22,6 +23,7 @@ interface Props {
 }
 
 export function JobLine({ job: { id, name }, changes, onClose }: Props) {
+  const { workspace } = usePlace();
   const queries = useQueryClient();
   const { data: job, error, refetch } = useJob(id);
   const isEnded = job !== undefined && !isRunning(job);
@@ -40,7 +42,9 @@ export function JobLine({ job: { id, name }, changes, onClose }: Props) {
         <p className="min-w-0 flex-1 pt-1 font-medium">{name}</p>
         <IconButton label="Close" icon={<X size={15} aria-hidden />} onPress={onClose} className="-mr-2" />
       </div>
-      {error && !job ? (
+      {!mayReadJobs(workspace) ? (
+        <JobHidden />
+      ) : error && !job ? (
         <Failure error={error} onRetry={() => void refetch()} />
       ) : job ? (
         <>
@@ -51,5 +55,14 @@ export function JobLine({ job: { id, name }, changes, onClose }: Props) {
         <div aria-busy="true" className="h-9" />
       )}
     </section>
+  );
+}
+
+/** Instead of a job, where the role of the person shows none. */
+export function JobHidden() {
+  return (
+    <p className="text-muted">
+      The job has begun. Your role does not show jobs, so this page does not show how it ends, nor its files.
+    </p>
   );
 }

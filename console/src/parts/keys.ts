@@ -38,7 +38,7 @@ export function keyText(key: string): string {
   if (key === "Escape") return "Esc";
   const [, letter] = /^mod\+(.+)$/.exec(key) ?? [];
   if (letter === undefined) return key;
-  return `${/Mac|iP(hone|ad)/.test(navigator.userAgent) ? "⌘" : "Ctrl "}${letter.toUpperCase()}`;
+  return `${/Mac|iP(hone|ad)/.test(navigator.userAgent) ? "⌘" : "Ctrl+"}${letter.toUpperCase()}`;
 }
 
 /** The named shortcuts that act now, by group, in the order in which they were mounted. */

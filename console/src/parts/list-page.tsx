@@ -60,6 +60,8 @@ interface Props<Row> {
   /** Beside the title; gets what loads the rows again. */
   readonly beside?: (reload: () => void) => ReactNode;
   readonly empty: ReactNode;
+  /** `empty` offers the acts, too: they are not shown twice. */
+  readonly isEmptyWithActs?: boolean;
   /** The acts on chosen rows; without it rows cannot be chosen. */
   readonly bulk?: (chosen: {
     readonly state: SelectionState;
@@ -87,6 +89,7 @@ export function ListPage<Row>(props: Props<Row>) {
     bulk,
     pageSizes = [],
     isPart = false,
+    isEmptyWithActs = false,
   } = props;
   const search = useSearch({ strict: false }) as ListSearch;
   const navigate = useNavigate();
@@ -118,9 +121,12 @@ export function ListPage<Row>(props: Props<Row>) {
   const isOpen = panel !== undefined && search.open !== undefined;
   const count = Object.keys(values).length;
   const total = data?.pagination.total ?? 0;
-  const isEmpty = data?.rows.length === 0 && count === 0;
-  // What is empty has its first act in the middle.
-  const acts = isEmpty ? undefined : typeof props.acts === "function" ? props.acts(values) : props.acts;
+  const hasNoRows = data?.rows.length === 0;
+  // Rows of the filter before say nothing of the list.
+  const isEmpty = hasNoRows && !isPlaceholderData && total === 0 && count === 0;
+  const isAfterLast = hasNoRows && (search.page ?? 1) > Math.max(1, data.pagination.total_pages);
+  const given = typeof props.acts === "function" ? props.acts(values) : props.acts;
+  const acts = isEmpty && isEmptyWithActs ? undefined : given;
   const shown = columns.filter(
     ({ id, isSecondary }, place) => place === 0 || !(settings.hidden.includes(id) || (isOpen && isSecondary)),
   );
@@ -208,7 +214,12 @@ export function ListPage<Row>(props: Props<Row>) {
             </div>
           ) : isEmpty ? (
             props.empty
-          ) : data?.rows.length === 0 ? (
+          ) : isAfterLast ? (
+            <Empty
+              title={`There is no page ${search.page}`}
+              action={<Button onPress={() => go({ ...search, page: 1 })}>Go to the first page</Button>}
+            />
+          ) : hasNoRows && count > 0 && !(isPlaceholderData && total > 0) ? (
             <Empty
               title={`No ${noun} matches`}
               action={
@@ -224,7 +235,7 @@ export function ListPage<Row>(props: Props<Row>) {
               label={title}
               columns={shown}
               isDense={settings.isDense}
-              rows={data?.rows}
+              rows={hasNoRows && isPlaceholderData ? undefined : data?.rows}
               idOf={idOf}
               openId={search.open}
               isStale={isPlaceholderData}

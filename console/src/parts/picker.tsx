@@ -62,6 +62,8 @@ export function Picker({ value, options, onChange, onText, ...rest }: PickerProp
       onInputChange={type}
       onChange={(id) => {
         if (id === null) return;
+        // Afterwards the options are those of no text, which need not have it.
+        setLast(options.find((one) => one.id === id));
         type(undefined);
         onChange(String(id));
       }}

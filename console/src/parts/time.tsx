@@ -55,6 +55,7 @@ class Minutes {
 
 const minutes = new Minutes();
 
+/** The zone that this browser is set to. */
 export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const ZoneContext = createContext(browserZone);
 /** The zone in which times are shown below it; elsewhere that of the browser. */

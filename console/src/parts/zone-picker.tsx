@@ -6,9 +6,6 @@ import { Picker } from "./picker.tsx";
 const MOST_SHOWN = 50;
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
-/** The zone that this browser is set to. */
-export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 interface Props {
   readonly label: string;
   readonly hint?: string;

@@ -7,13 +7,14 @@ import { apiOf } from "../api/client.ts";
 import { ActForm, FormActs } from "../parts/act-form.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
+import { browserZone } from "../parts/time.tsx";
 
 export function NewWorkspaceDialog({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const create = useAct({
     run: (name: string) =>
       apiOf(undefined).createWorkspace({
-        body: { name, timezone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+        body: { name, timezone: browserZone },
       }),
     changes: ["session"],
     done: ({ name }) => `The workspace ${name} is created`,

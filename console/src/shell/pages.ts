@@ -71,7 +71,7 @@ export function groupsFor(workspace: Workspace): readonly PageGroup[] {
 }
 
 /** The page, of all, that a path below the workspace belongs to. */
-export function pageAt(path: string): PageEntry | undefined {
+function pageAt(path: string): PageEntry | undefined {
   const [first = ""] = path.split("/");
   return groups.flatMap(({ pages }) => pages).find(({ to }) => to === first);
 }

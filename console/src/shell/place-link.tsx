@@ -4,6 +4,9 @@ import type { ReactNode } from "react";
 import { usePlace } from "../api/session.tsx";
 import { closedPage } from "./pages.ts";
 
+/** What only a link looks like: its colour, its line, and what it does under the pointer. */
+const LINK_LOOK = /^(?:text-(?:accent|link)|underline(?:-.*)?|hover:.*|group.*)$/;
+
 interface Props {
   /** The address below the workspace. */
   readonly to: string;
@@ -14,7 +17,8 @@ interface Props {
 
 export function PlaceLink({ to, search, className, children }: Props) {
   const { workspace } = usePlace();
-  if (closedPage(workspace, to)) return <span>{children}</span>;
+  if (closedPage(workspace, to))
+    return <span {...(className && { className: withoutLook(className) })}>{children}</span>;
   return (
     <Link
       to={`/${workspace.id}/${to}`}
@@ -24,4 +28,12 @@ export function PlaceLink({ to, search, className, children }: Props) {
       {children}
     </Link>
   );
+}
+
+/** The classes of the layout, such as the one that cuts off a long name. */
+function withoutLook(className = ""): string {
+  return className
+    .split(" ")
+    .filter((one) => !LINK_LOOK.test(one))
+    .join(" ");
 }

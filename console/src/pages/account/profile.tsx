@@ -11,8 +11,9 @@ import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Refusal } from "../../parts/refusal.tsx";
+import { browserZone } from "../../parts/time.tsx";
 import { Checkbox } from "../../parts/toggle.tsx";
-import { ownZone, ZonePicker } from "../../parts/zone-picker.tsx";
+import { ZonePicker } from "../../parts/zone-picker.tsx";
 
 const AS_BROWSER = "browser";
 
@@ -52,9 +53,9 @@ export function Profile() {
       />
       <Checkbox
         isSelected={timezone === null}
-        onChange={(isOfBrowser) => setTimezone(isOfBrowser ? null : ownZone)}
+        onChange={(isOfBrowser) => setTimezone(isOfBrowser ? null : browserZone)}
       >
-        Show times in the zone of the browser, now {ownZone}
+        Show times in the zone of the browser, now {browserZone}
       </Checkbox>
       {timezone !== null && <ZonePicker label="Time zone" value={timezone} onChange={setTimezone} />}
       <Refusal error={save.error} />

@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { usePlace } from "../../api/session.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
+import { Failure } from "../../parts/failure.tsx";
 
 interface Props {
   /** What the password is. */
@@ -13,12 +14,13 @@ interface Props {
 
 export function SmtpSettings({ password }: Props) {
   const { api, workspace } = usePlace();
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["smtp-settings", workspace.id],
     queryFn: ({ signal }) => api.getSmtpSettings({ signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const submission = data?.submission;
+  if (error && !data) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!submission) return null;
   const { host, ports, username, is_self_signed } = submission;
   return (

@@ -63,6 +63,7 @@ export function CampaignsPage() {
             </>
           )
         }
+        isEmptyWithActs
         empty={
           <Empty
             title="No campaign yet"

@@ -87,6 +87,7 @@ function Mapping(props: Props & { readonly columns: Columns }) {
         isGuessed={seen.is_encoding_guessed}
         hasHeader={seen.has_header}
       />
+      <Remarks file={seen} />
       <FirstRows file={seen} />
       <h3 className="mt-6 mb-2 text-[15px] font-semibold">What each column is for</h3>
       <ul>
@@ -128,6 +129,20 @@ function Mapping(props: Props & { readonly columns: Columns }) {
           onSaved={(field) => onChoose(making.position, targetOf(field))}
         />
       )}
+    </>
+  );
+}
+
+/** What the service says of how the file is read, and why an import that chooses nothing would be refused. */
+function Remarks({ file: { warnings, refusal } }: { readonly file: Columns }) {
+  return (
+    <>
+      {refusal !== null && <p className="mb-2 border-l-2 border-bad px-3">{refusal}</p>}
+      {warnings.map((text) => (
+        <p key={text} className="mb-2 border-l-2 border-warning px-3">
+          {text}
+        </p>
+      ))}
     </>
   );
 }
@@ -206,7 +221,7 @@ function ReadingForm({ reading, onReading, encoding, isGuessed, hasHeader }: Rea
           <Choice
             label="Encoding"
             options={[
-              { id: "auto", name: encoding === undefined ? "As the file shows" : `As guessed: ${encoding}` },
+              { id: "auto", name: encoding === undefined ? "Detect it" : `As guessed: ${encoding}` },
               ...encodings.map((name) => ({ id: name, name })),
             ]}
             selectedKey={reading.encoding || "auto"}

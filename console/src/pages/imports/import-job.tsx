@@ -1,8 +1,9 @@
 /** The import that runs or has ended: its id is in the address, so that a reload comes back to it. */
 import { Link } from "@tanstack/react-router";
-import { isRunning, useJob } from "../../api/jobs.ts";
+import { isRunning, mayReadJobs, useJob } from "../../api/jobs.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { JobHidden } from "../../parts/job-line.tsx";
 import { CancelJob, JobCounts, JobFiles, JobProgress, storyOfJob } from "../../parts/job-view.tsx";
 import { lookOfJob, wordOfJob } from "../../parts/job-words.ts";
 import { StateMark } from "../../parts/state-mark.tsx";
@@ -17,6 +18,7 @@ interface Props {
 export function ImportJob({ id, listId, listName }: Props) {
   const { workspace } = usePlace();
   const { data: job, error, refetch } = useJob(id);
+  if (!mayReadJobs(workspace)) return <JobHidden />;
   if (error && !job) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!job) return <div aria-busy="true" className="h-40" />;
   const report = readReport(job);

@@ -7,16 +7,18 @@ const description = schema.properties.csvFile?.description ?? "";
 /** "At most 50 MB and 1,000,000 rows." */
 export const limitText = /At most [^.]*\./.exec(description)?.[0] ?? "";
 
-const megabytes = Number(/(\d+) MB/.exec(limitText)?.[1]);
-
-export const mostBytes = Number.isNaN(megabytes) ? Number.POSITIVE_INFINITY : megabytes * 1_048_576;
-
-const inspectedKilobytes = Number(
-  /At most (\d+) kB/.exec(inspection.properties.csvFile?.description ?? "")?.[1],
-);
+export const mostBytes = numberIn(/(\d+) MB/, limitText) * 1_048_576;
 
 /** How much of a file the service looks at before it is sent. */
-export const mostInspectedBytes = inspectedKilobytes * 1_024;
+export const mostInspectedBytes =
+  numberIn(/At most (\d+) kB/, inspection.properties.csvFile?.description ?? "") * 1_024;
+
+/** @throws when the contract says it in other words, so that no file is sent without a limit */
+function numberIn(pattern: RegExp, text: string): number {
+  const number = Number(pattern.exec(text)?.[1]);
+  if (!Number.isInteger(number)) throw new Error(`openapi.json says no limit ${pattern.source} in “${text}”`);
+  return number;
+}
 
 /** What is set where the person says nothing. */
 export function defaultOf(name: string): boolean {

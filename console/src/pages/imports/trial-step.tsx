@@ -3,10 +3,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useAct } from "../../api/act.ts";
-import { isRunning, useJob } from "../../api/jobs.ts";
+import { isRunning, mayReadJobs, useJob } from "../../api/jobs.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
+import { JobHidden } from "../../parts/job-line.tsx";
 import { CancelJob, JobFiles, JobProgress } from "../../parts/job-view.tsx";
 import { counted } from "../../parts/numbers.ts";
 import { sizeText } from "./file-words.ts";
@@ -94,7 +95,9 @@ export function TrialStep({ listId, listName, file, reading, chosen, options }: 
 
 /** @param children gets how many people an import would write or confirm */
 function Trial({ id, children }: { readonly id: string; readonly children: (count: number) => ReactNode }) {
+  const { workspace } = usePlace();
   const { data: job, error, refetch } = useJob(id);
+  if (!mayReadJobs(workspace)) return <JobHidden />;
   if (error && !job) return <Failure error={error} onRetry={() => void refetch()} />;
   if (!job)
     return (

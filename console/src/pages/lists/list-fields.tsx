@@ -11,7 +11,7 @@ import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Panel } from "../../parts/page.tsx";
 import { FieldDialog } from "./field-dialog.tsx";
-import { UsersOf, usesText } from "./used-by.tsx";
+import { UsersBeforeDeletion, usesText } from "./used-by.tsx";
 
 type FieldInUse = Schema<"CustomFieldInUse">;
 
@@ -150,14 +150,7 @@ function DeleteField({ field, onClose }: { readonly field: FieldInUse; readonly 
         It is no longer asked for. The values that people have stay stored, and come back with a field of this
         name.
       </p>
-      {field.used_by.total > 0 && (
-        <>
-          <p className="mt-3 mb-1 text-text">
-            {field.used_by.prevents_deletion ? "It cannot be deleted while these use it:" : "These use it:"}
-          </p>
-          <UsersOf usedBy={field.used_by} />
-        </>
-      )}
+      <UsersBeforeDeletion usedBy={field.used_by} />
     </Question>
   );
 }

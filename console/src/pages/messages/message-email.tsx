@@ -19,9 +19,9 @@ export function OtherRecipients({ email, own }: { readonly email: Email; readonl
   const others = email.messages.filter(({ id }) => id !== own);
   return (
     <>
-      {email.recipient_type !== "to" && <Fact name="Named in">{names[email.recipient_type]}</Fact>}
+      {email.recipient_type !== "to" && <Fact name="Recipient type">{names[email.recipient_type]}</Fact>}
       {others.length > 0 && (
-        <Fact name="Sent with it">
+        <Fact name="Other recipients">
           <ul aria-label="Other recipients of the email" className="whitespace-normal">
             {others.map(({ id, to, recipient_type, status }) => (
               <li key={id} className="flex flex-wrap items-baseline gap-x-2">

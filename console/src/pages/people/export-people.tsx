@@ -6,13 +6,15 @@ import type { FilterValues } from "../../filter/filter.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice } from "../../parts/choice.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
-import { exportFilterOf, filterWords, peopleQuery } from "./people-filter.ts";
+import type { StartedJob } from "../../parts/job-line.tsx";
+import { exportFilterOf, filterText, peopleQuery } from "./people-filter.ts";
 
 interface Props {
   /** Undefined: the dialog asks for the list. */
   readonly list: MailingList | undefined;
   /** The filter of the page. */
   readonly values: FilterValues;
+  readonly onStarted: (job: StartedJob) => void;
 }
 
 export function ExportButton(props: Props) {
@@ -27,7 +29,7 @@ export function ExportButton(props: Props) {
   );
 }
 
-function ExportPeople({ list, values, onClose }: Props & { readonly onClose: () => void }) {
+function ExportPeople({ list, values, onStarted, onClose }: Props & { readonly onClose: () => void }) {
   const { api } = usePlace();
   const lists = useLists() ?? [];
   const { list_id: filtered, ...query } = peopleQuery(values, lists, list?.id);
@@ -40,10 +42,11 @@ function ExportPeople({ list, values, onClose }: Props & { readonly onClose: () 
       name={`Export ${chosen?.name ?? "people"}`}
       about="A CSV file with address, names, state, times and custom fields of the people of a list."
       plural="people"
-      filter={filterWords(values)}
+      filter={filterText(values)}
       run={(isFiltered) =>
         api.exportSubscribers({ id: listId ?? "", body: isFiltered ? exportFilterOf(query) : {} })
       }
+      onStarted={onStarted}
       onClose={onClose}
     >
       {!list && (

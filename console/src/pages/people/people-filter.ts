@@ -10,6 +10,7 @@ import {
   type FilterValues,
   type Parameter,
   pageSizes,
+  valuesWithin,
   writeWord,
 } from "../../filter/filter.ts";
 
@@ -64,42 +65,21 @@ export function peopleQuery(
 
 /** The same conditions as the filter of an act on many people. */
 export function bulkFilterOf(query: Query<"listSubscribers">): Schema<"SubscriberFilter"> {
-  return within(query, bulkFilter.properties) as Schema<"SubscriberFilter">;
+  return valuesWithin(query ?? {}, bulkFilter.properties) as Schema<"SubscriberFilter">;
 }
 
 /** The same conditions as those of an export of one list. */
 export function exportFilterOf(query: Query<"listSubscribers">): NonNullable<Body<"exportSubscribers">> {
   const { status = null, search = null } = query ?? {};
-  return { status, search, filter: within(query, memberFilter.properties) };
+  return { status, search, filter: valuesWithin(query ?? {}, memberFilter.properties) };
 }
 
 /** The conditions as people write them, without the list. */
-export function filterWords(values: FilterValues): string {
+export function filterText(values: FilterValues): string {
   return peopleFields(undefined)
     .flatMap((field) => {
       const value = values[field.parameter.name];
       return value === undefined ? [] : [writeWord(field, value)];
     })
     .join(" ");
-}
-
-interface Known {
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-}
-
-/** The conditions that a body knows, in its types. */
-function within(query: Query<"listSubscribers">, properties: Readonly<Record<string, Known>>) {
-  return Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) => {
-      const known = properties[name];
-      return known === undefined ? [] : [[name, typed(String(value), known)] as const];
-    }),
-  );
-}
-
-function typed(value: string, { type, format }: Known): string | boolean {
-  if (type === "boolean") return value === "true";
-  const time = Date.parse(value);
-  return format === "date-time" && !Number.isNaN(time) ? new Date(time).toISOString() : value;
 }

@@ -144,11 +144,12 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         })}
         acts={(values) => (
           <>
-            <ExportButton list={list} values={values} />
+            <ExportButton list={list} values={values} onStarted={setJob} />
             {add}
           </>
         )}
         {...(mayCall(workspace, "runBulkAction") && { bulk })}
+        isEmptyWithActs
         empty={<NoPeople list={list} add={add} />}
       />
       {isAdding && <AddPersonDialog list={list} onClose={() => setAdding(false)} />}
@@ -156,7 +157,7 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         <JobLine
           key={job.id}
           job={job}
-          changes={[queryKey, "person", "lists", "list"]}
+          changes={[queryKey, "person", "lists", "list", "jobs"]}
           onClose={() => setJob(undefined)}
         />
       )}

@@ -7,13 +7,15 @@ import { mayCall, usePlace } from "../../api/session.tsx";
 import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { ExportDialog } from "../../parts/export-dialog.tsx";
-import { UsersOf } from "../lists/used-by.tsx";
+import { JobLine, type StartedJob } from "../../parts/job-line.tsx";
+import { UsersBeforeDeletion } from "../lists/used-by.tsx";
 
 export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUse"> }) {
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
   const [isExporting, setExporting] = useState(false);
+  const [job, setJob] = useState<StartedJob>();
   const listPath = `/${workspace.id}/lists/${segment.mailing_list_id}`;
   const acts = [
     ...(mayCall(workspace, "createSegment")
@@ -49,9 +51,11 @@ export function SegmentActs({ segment }: { readonly segment: Schema<"SegmentInUs
               body: { segment_id: segment.id, label: segment.name },
             })
           }
+          onStarted={setJob}
           onClose={() => setExporting(false)}
         />
       )}
+      {job && <JobLine key={job.id} job={job} changes={["jobs"]} onClose={() => setJob(undefined)} />}
     </>
   );
 }
@@ -82,12 +86,7 @@ function DeleteSegment({
       error={remove.error}
     >
       <p>Its rules are lost. The people stay on {segment.mailing_list_name}.</p>
-      {segment.used_by.total > 0 && (
-        <>
-          <p className="mt-3 mb-1 text-text">It cannot be deleted while these use it:</p>
-          <UsersOf usedBy={segment.used_by} />
-        </>
-      )}
+      <UsersBeforeDeletion usedBy={segment.used_by} />
     </Question>
   );
 }

@@ -103,6 +103,7 @@ export function SegmentsPage() {
         placeholder="Filter by a part of the name"
         onOpen={(place) => void navigate({ to: `/${workspace.id}/lists/${place}` })}
         acts={make}
+        isEmptyWithActs
         empty={
           <Empty title="No segment is saved yet" action={make}>
             A segment is a saved set of rules on the people of one list. Campaigns to it reach the people who

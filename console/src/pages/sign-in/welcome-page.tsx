@@ -11,7 +11,8 @@ import { ActForm } from "../../parts/act-form.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Submit } from "../../parts/refusal.tsx";
-import { ownZone, ZonePicker } from "../../parts/zone-picker.tsx";
+import { browserZone } from "../../parts/time.tsx";
+import { ZonePicker } from "../../parts/zone-picker.tsx";
 import { Column } from "./column.tsx";
 import { ToSignIn, WithToken } from "./link.tsx";
 import { NewPassword } from "./new-password.tsx";
@@ -25,7 +26,7 @@ export function WelcomePage() {
 function FirstOwner({ token }: { readonly token: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [timezone, setTimezone] = useState(ownZone);
+  const [timezone, setTimezone] = useState(browserZone);
   const create = useMutation({
     mutationFn: ({
       name = "",

@@ -65,7 +65,7 @@ export function PreviewPane({
           <p className="truncate text-small text-muted">
             {mail.from.name ? `${mail.from.name} <${mail.from.email}>` : mail.from.email} · to{" "}
             {mail.person.email}
-            {mail.person.subscriber_id === null && ", a made-up person"}
+            {mail.person.subscriber_id === null && ", a sample person"}
           </p>
         </div>
       )}

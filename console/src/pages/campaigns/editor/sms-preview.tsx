@@ -1,4 +1,5 @@
 /** The SMS beside the editor, made by the code that sends: as a person, with the number and how many SMS it takes. */
+import type { Schema } from "@posthaste/client";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { counted } from "../../../parts/numbers.ts";
 import { PersonPicker, RenderFault } from "./preview-pane.tsx";
@@ -32,10 +33,9 @@ export function SmsPreview({
             </p>
             {mail.sms && (
               <p className="mt-3 text-muted">
-                {counted(mail.sms.parts, "SMS", "SMS")} with {counted(mail.sms.characters, "character")} in{" "}
-                {mail.sms.alphabet}, links as long as they are sent.{" "}
+                {smsSizeText(mail.sms)}, counting links as they will be sent.{" "}
                 {mail.sms.to === null
-                  ? `${mail.person.subscriber_id === null ? "A made-up person" : mail.person.email} has no valid number.`
+                  ? `${mail.person.subscriber_id === null ? "A sample person" : mail.person.email} has no valid number.`
                   : `To ${mail.sms.to}.`}
               </p>
             )}
@@ -45,4 +45,9 @@ export function SmsPreview({
       </div>
     </section>
   );
+}
+
+/** `2 SMS with 170 characters in GSM-7` */
+export function smsSizeText({ parts, characters, alphabet }: Schema<"SmsSize">): string {
+  return `${counted(parts, "SMS", "SMS")} with ${counted(characters, "character")} in ${alphabet}`;
 }

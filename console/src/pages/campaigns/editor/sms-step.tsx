@@ -1,15 +1,14 @@
-/** The text of an SMS, how many parts it takes, and the field with the numbers. */
+/** The text of an SMS, how many SMS it takes, and the field with the numbers. */
 import type { Ref } from "react";
 import { useFields } from "../../../api/fields.ts";
 import { Choice } from "../../../parts/choice.tsx";
 import { CodeEditor, type CodeEditorHandle } from "../../../parts/code-editor.tsx";
 import { Field } from "../../../parts/field.tsx";
-import { counted, countText } from "../../../parts/numbers.ts";
 import type { Check } from "../findings.tsx";
 import { marksOf } from "./content-step.tsx";
 import { textOrNull } from "./draft.ts";
 import { useMergeTags } from "./merge-tags.ts";
-import { smsSizeOf } from "./sms-parts.ts";
+import { smsSizeText } from "./sms-preview.tsx";
 import type { OpenDraft } from "./use-draft.ts";
 
 interface Props {
@@ -46,23 +45,10 @@ export function SmsStep({ open: { draft, edit }, check, textEditor }: Props) {
           marks={marksOf(check, "text_content")}
         />
       </div>
-      <SmsCounter text={draft.text_content ?? ""} />
+      <p className="min-h-9 px-6 pb-4 text-muted">
+        {check?.sms && `${smsSizeText(check.sms)}, as a sample person would get it.`}
+      </p>
     </div>
-  );
-}
-
-/** Counts the text as it is written: the values of merge tags are of different length. */
-function SmsCounter({ text }: { readonly text: string }) {
-  const { alphabet, characters, parts, left, foreign } = smsSizeOf(text);
-  return (
-    <p className="px-6 pb-4">
-      <span className="font-medium">{counted(parts, "SMS", "SMS")} as written</span>
-      <span className="text-muted">
-        : {counted(characters, "character")}, room for {countText(left)} more, alphabet {alphabet}
-        {foreign !== undefined && ` because of “${foreign}”`}.
-        {text.includes("{{") && " The preview counts merge tags with their values."}
-      </span>
-    </p>
   );
 }
 

@@ -26,7 +26,7 @@ export function Content({ campaign }: { readonly campaign: Data<"getCampaign"> }
         {reply_to && <Fact name="Replies to">{reply_to}</Fact>}
       </Facts>
       <p className="text-small text-muted">
-        Merge tags show the values of a made-up person; each recipient has their own.
+        Merge tags show the values of a sample person; each recipient has their own.
       </p>
       {error ? (
         <Failure error={error} onRetry={() => void refetch()} />

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { ActMenu } from "../../../parts/act-menu.tsx";
 import { ExportDialog } from "../../../parts/export-dialog.tsx";
+import type { StartedJob } from "../../../parts/job-line.tsx";
 import { exportFilter, type FilterWords, filterText } from "./recipient-filter.ts";
 import { RestDialog } from "./rest-dialog.tsx";
 import { SegmentDialog } from "./segment-dialog.tsx";
@@ -11,9 +12,10 @@ import { SegmentDialog } from "./segment-dialog.tsx";
 interface Props {
   readonly campaign: Data<"getCampaign">;
   readonly filter: FilterWords;
+  readonly onStarted: (job: StartedJob) => void;
 }
 
-export function RecipientActs({ campaign, filter }: Props) {
+export function RecipientActs({ campaign, filter, onStarted }: Props) {
   const { api, workspace } = usePlace();
   const [open, setOpen] = useState<"export" | "segment" | "rest">();
   const close = () => setOpen(undefined);
@@ -43,6 +45,7 @@ export function RecipientActs({ campaign, filter }: Props) {
               body: { ...(isFiltered && exportFilter(filter)), label: campaign.name },
             })
           }
+          onStarted={onStarted}
           onClose={close}
         />
       )}

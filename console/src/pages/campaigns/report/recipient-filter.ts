@@ -2,25 +2,17 @@
 import exported from "schema:CampaignRecipientExport";
 import selected from "schema:CampaignSegment";
 import type { Body } from "@posthaste/client";
+import { valuesWithin } from "../../../filter/filter.ts";
 import type { RecipientFilter } from "./recipients-link.tsx";
 
 export type FilterWords = Readonly<Record<string, string>>;
 
-const read = (name: string, word: string): unknown =>
-  /^(true|false)$/.test(word) ? word === "true" : name === "link" ? Number(word) : word;
-
-function within(words: FilterWords, properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(words).flatMap(([name, word]) => (name in properties ? [[name, read(name, word)]] : [])),
-  );
-}
-
 export function exportFilter(words: FilterWords): NonNullable<Body<"exportCampaignRecipients">> {
-  return within(words, exported.properties);
+  return valuesWithin(words, exported.properties);
 }
 
 export function segmentFilter(words: FilterWords): Omit<Body<"createSegmentFromCampaign">, "name"> {
-  return within(words, selected.properties);
+  return valuesWithin(words, selected.properties);
 }
 
 /** The conditions that a segment cannot have. */

@@ -3,12 +3,14 @@
 import parameters from "operation:listCampaignMessages";
 import type { Data, Query } from "@posthaste/client";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { useCampaignLinks } from "../../../api/campaign-links.ts";
 import { mayCall, usePlace } from "../../../api/session.tsx";
 import { filterFields, type Parameter } from "../../../filter/filter.ts";
 import { Button } from "../../../parts/button.tsx";
 import type { Column } from "../../../parts/data-table.tsx";
 import { Empty } from "../../../parts/empty.tsx";
+import { JobLine, type StartedJob } from "../../../parts/job-line.tsx";
 import { ListPage } from "../../../parts/list-page.tsx";
 import { MessageState } from "../../../parts/state-mark.tsx";
 import { Time } from "../../../parts/time.tsx";
@@ -36,6 +38,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
   const search = useSearch({ strict: false }) as Search;
+  const [job, setJob] = useState<StartedJob>();
   const { id } = campaign;
   const filter = Object.fromEntries(
     names.flatMap((name) => (search[name] === undefined ? [] : [[name, String(search[name])]])),
@@ -79,7 +82,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
         onOpen={(row) => {
           if (mayOpen) void navigate({ to: `/${workspace.id}/messages/${row.split(" ")[0]}` });
         }}
-        acts={<RecipientActs campaign={campaign} filter={filter} />}
+        acts={<RecipientActs campaign={campaign} filter={filter} onStarted={setJob} />}
         {...(mayCall(workspace, "runBulkAction") && {
           bulk: ({ state }) => <SuppressChosen state={state} />,
         })}
@@ -91,6 +94,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
           </Empty>
         }
       />
+      {job && <JobLine key={job.id} job={job} changes={["jobs"]} onClose={() => setJob(undefined)} />}
     </>
   );
 }

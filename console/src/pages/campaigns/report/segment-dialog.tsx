@@ -44,8 +44,8 @@ export function SegmentDialog({ campaign, filter, onClose }: Props) {
       >
         <p className="text-muted">
           {Object.keys(kept).length === 0 ? "All recipients" : `Recipients: ${filterText(kept)}`}, as far as
-          they are {kept.unsubscribed === "true" ? "" : "active "}on the list. Who does the same later is in
-          it, too.
+          they are {kept.unsubscribed === "true" ? "" : "active "}on the list. People who do the same later
+          are added.
         </p>
         {leftOut.length > 0 && (
           <p className="text-warning">A segment cannot ask for {leftOut.join(" and ")}; that is left out.</p>

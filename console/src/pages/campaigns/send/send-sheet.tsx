@@ -105,7 +105,7 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
           {check ? (
             <Findings check={check} isChecking={isChecking} onJump={onFinding} most={SHOWN_FINDINGS} />
           ) : (
-            <p className="min-h-8 text-muted">{error ? "Did not run" : "Reading it …"}</p>
+            <p className="min-h-8 text-muted">{error ? "Did not run" : "Checking …"}</p>
           )}
         </Line>
       </dl>
