@@ -68,25 +68,6 @@ const oneOfEachKind = [
 /** Home and the account are open to every role; the others say what the role lacks. */
 const lacking = ["", "account", "messages"] as const;
 
-/** Taken in every run; the others with CONSOLE_TESTS=all. */
-const inEveryRun: ReadonlySet<string> = new Set([
-  "home.light",
-  "campaigns.light",
-  "campaigns-campaign.dark",
-  "campaigns-sent.light",
-  "domains-domain.light",
-  "lists-list.dark",
-  "messages.light",
-  "messages-message.dark",
-  "people-person.light",
-  "sign-in.light",
-  "home.phone.dark",
-  "messages.empty.light",
-  "messages.late.dark",
-]);
-
-const isEvery = process.env.CONSOLE_TESTS === "all";
-
 export const pictures: readonly Picture[] = [
   ...[...outside, ...linked, ...views].flatMap((page) => [
     picture(page, "data", "light"),
@@ -99,8 +80,6 @@ export const pictures: readonly Picture[] = [
   ...oneOfEachKind.map((page) => picture(page, "failing", "dark")),
   ...lacking.map((page) => picture(page, "lacking", "light")),
 ];
-
-export const picturesOfThisRun = pictures.filter(({ name }) => isEvery || inEveryRun.has(name));
 
 function picture(
   page: string,

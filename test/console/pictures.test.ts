@@ -15,7 +15,7 @@ import { addressOf, outside } from "./console-routes.ts";
 import { allButTheFrame, allButTheSession, failing, failure } from "./failing-api.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { type Box, fingerprintOf, layoutFaults, layoutOf } from "./page-layout.ts";
-import { type Picture, pictures, picturesOfThisRun } from "./picture-list.ts";
+import { type Picture, pictures } from "./picture-list.ts";
 import { differenceOf, readPng, writePng } from "./png.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
 import { steadyPicture } from "./steady-page.ts";
@@ -39,9 +39,11 @@ const madeWith = new URL("made-with.txt", folder);
 const layouts: Record<string, readonly Box[]> = existsSync(layoutsFile)
   ? JSON.parse(readFileSync(layoutsFile, "utf8"))
   : {};
+/** They take minutes, and are compared where they were drawn. */
+const isEvery = process.env.CONSOLE_TESTS === "all";
 const asksToRenew = inject("renews");
 /** The references, their layouts and what drew them belong together. */
-const renews = asksToRenew && process.env.CONSOLE_TESTS === "all";
+const renews = asksToRenew && isEvery;
 
 const screens = { desk: { width: 1280, height: 800 }, phone: { width: 375, height: 720 } } as const;
 const isOutside = (page: string) => outside.some((one) => one === page.split("#")[0]);
@@ -58,7 +60,7 @@ test.runIf(asksToRenew && !renews)("references are renewed together", () => {
   expect.fail("-u renews the references only with CONSOLE_TESTS=all, because they belong together");
 });
 
-describe.skipIf(!isChromiumInstalled || asksToRenew !== renews)("in a browser", () => {
+describe.skipIf(!isChromiumInstalled || !isEvery)("in a browser", () => {
   let scene: ConsoleScene;
   let seed: Seed;
   let empty: Seed;
@@ -141,7 +143,7 @@ describe.skipIf(!isChromiumInstalled || asksToRenew !== renews)("in a browser", 
     await page.frameLocator("iframe").getByRole("heading").first().waitFor({ timeout: MOST_WAIT_MS });
   }
 
-  test.each(picturesOfThisRun)("$name", { timeout: 60_000 }, async (picture) => {
+  test.each(pictures)("$name", { timeout: 60_000 }, async (picture) => {
     const { png, layout } = await take(picture);
     const { name } = picture;
     if (!isSameMachine && !renews) {

@@ -175,7 +175,7 @@ test("several machines share the work and check no domain twice", async () => {
   dns.questions.length = 0;
   const counts = await Promise.all([recheck(), recheck(), recheck()]);
   expect(counts.reduce((sum, count) => sum + count)).toBe(90);
-  const asked = dns.questions.filter(({ name }) => name.startsWith("_posthaste-verify."));
+  const asked = dns.questions.filter(({ name }) => /^_posthaste-verify\.d\d+\.test$/.test(name));
   expect(asked).toHaveLength(90);
   expect(new Set(asked.map(({ name }) => name)).size).toBe(90);
 });
