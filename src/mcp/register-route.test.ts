@@ -183,6 +183,41 @@ describe("a campaign", () => {
   });
 });
 
+test("an id such as `..` does not turn a call into another one that needs mcp:send", async () => {
+  const client = await connect(["*:*"], "?tools=all");
+  const victim = await newList(database, workspaceId, "Kept");
+  const hook = { url: "https://hooks.example/in", events: ["message.delivered"] };
+  const webhook = (await service.call("POST", "/webhooks", hook)).body.data.id;
+  for (const [tool, id, below] of [
+    ["removeMember", victim, "subscriber_id"],
+    ["deleteSegment", victim, "segment_id"],
+    ["deleteCustomField", victim, "field_id"],
+    ["replayWebhookDelivery", webhook, "delivery_id"],
+  ] as const) {
+    for (const bad of ["..", "."]) {
+      const refused = await callTool(client, tool, { id, [below]: bad });
+      expect(refused.text, tool).toBe(`VALIDATION_ERROR: ${below} must be a UUID (${below})`);
+    }
+  }
+  expect((await service.call("GET", `/mailing-lists/${victim}`)).status).toBe(200);
+});
+
+test("a monitor, whose runs cost money, is neither made nor resumed without mcp:send", async () => {
+  const client = await connect(["*:*"]);
+  const { id } = (await service.call("POST", "/blacklist/monitors", { target: "192.0.2.7" })).body.data;
+  for (const [operation, input] of [
+    ["createBlacklistMonitor", { target: "192.0.2.8" }],
+    ["updateBlacklistMonitor", { id, frequency_minutes: 60 }],
+  ] as const) {
+    const refused = await callTool(client, "changeOperation", { operation, input });
+    expect(refused.isError, operation).toBe(true);
+    const called = await callTool(client, "sendOperation", { operation, input });
+    expect(called.content.required_scopes, operation).toEqual(["mcp:send"]);
+  }
+  const monitors = await callTool(client, "readOperation", { operation: "listBlacklistMonitors" });
+  expect(monitors.content.data).toHaveLength(1);
+});
+
 test("a key without mcp:send cannot give it to itself or to another key", async () => {
   const secret = await service.newKey(["*:*"], "Assistant");
   const client = await connectMcp(url, secret);
