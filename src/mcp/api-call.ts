@@ -19,14 +19,15 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number;
   readonly etag: string | undefined;
-  readonly body: string;
+  /** Undefined if it has more than MOST_ANSWER_BYTES. */
+  readonly body: string | undefined;
 }
 
 /** Calls the API with the key of the assistant. */
 export type SendToApi = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Larger answers are not even parsed. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Larger answers are neither kept nor parsed. */
+export const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
  * Sorts the input of a tool into path, query, body and headers. Names that the operation does not know go where the API
@@ -85,10 +86,10 @@ function valueText(value: unknown): string | undefined {
 
 /** The result of a call: `data` and what is beside it, or the error of the API. */
 export function toolResultOf(endpoint: Endpoint, { status, etag, body }: ApiResponse): CallToolResult {
-  if (body.length > MOST_BYTES) {
+  if (body === undefined) {
     return refusal({
       code: "PAYLOAD_TOO_LARGE",
-      error: `The answer has ${bytesText(body.length)}, which is too much for an assistant. Ask for fewer rows, or call ${endpoint.method} ${endpoint.path} of the API without an assistant.`,
+      error: `The answer has more than ${bytesText(MOST_ANSWER_BYTES)}, which is too much for an assistant. Ask for fewer rows, or call ${endpoint.method} ${endpoint.path} of the API without an assistant.`,
     });
   }
   const envelope = JSON.parse(body) as Success | Failure;

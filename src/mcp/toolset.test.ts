@@ -42,7 +42,7 @@ test("no id of a path leads to another path", () => {
     for (const name of names) {
       for (const bad of [".", "..", "%2e%2e", "", "/", `${nilId}/..`, `${nilId}?`, 7, null, [nilId]]) {
         const call = () => requestOf(endpoint, { ...good, [name]: bad });
-        expect(call, `${endpoint.id} ${name} ${bad}`).toThrow(
+        expect(call, `${endpoint.id} ${name} ${JSON.stringify(bad)}`).toThrow(
           expect.objectContaining({
             code: "VALIDATION_ERROR",
             details: [expect.objectContaining({ field: name })],
@@ -78,13 +78,13 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
     ].toSorted(),
   );
   expect(of("spends").toSorted()).toEqual([
-      "checkBlacklists",
-      "createBlacklistMonitor",
-      "createTopUp",
-      "subscribe",
-      "updateBlacklistMonitor",
-      "validateEmail",
-    ]);
+    "checkBlacklists",
+    "createBlacklistMonitor",
+    "createTopUp",
+    "subscribe",
+    "updateBlacklistMonitor",
+    "validateEmail",
+  ]);
   expect(of("nothing").every((id) => endpoints.find((one) => one.id === id)?.confirmed)).toBe(true);
   expect(of("nothing")).toContain("createApiKey");
 });
