@@ -3,6 +3,7 @@ import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { invalid } from "#platform/errors.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Failure, Success } from "#platform/http/response/envelope.ts";
+import { isUuid } from "#platform/ids.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import { IDEMPOTENCY_KEY, IF_MATCH, idsIn } from "./input-schemas.ts";
 import { shortened } from "./shorten-answer.ts";
@@ -18,19 +19,20 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number;
   readonly etag: string | undefined;
-  readonly body: string;
+  /** Undefined if it has more than MOST_ANSWER_BYTES. */
+  readonly body: string | undefined;
 }
 
 /** Calls the API with the key of the assistant. */
 export type SendToApi = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** Larger answers are not even parsed. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Larger answers are neither kept nor parsed. */
+export const MOST_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /**
  * Sorts the input of a tool into path, query, body and headers. Names that the operation does not know go where the API
  * reports them.
- * @throws ApiError VALIDATION_ERROR without an id of the path
+ * @throws ApiError VALIDATION_ERROR without an id of the path, or with one that is no UUID
  */
 export function requestOf(endpoint: Endpoint, input: Readonly<Record<string, unknown>>): ApiRequest {
   const { method, query = {}, body } = endpoint;
@@ -43,8 +45,14 @@ export function requestOf(endpoint: Endpoint, input: Readonly<Record<string, unk
   let { path }: { path: string } = endpoint;
   for (const name of idsIn(path)) {
     const id = taken(name);
-    if (typeof id !== "string" || id === "") throw invalid({ field: name, message: `${name} is required` });
-    path = path.replace(`{${name}}`, encodeURIComponent(id));
+    if (id === undefined || id === null || id === "") {
+      throw invalid({ field: name, message: `${name} is required` });
+    }
+    // Other texts could lead to another route: `..` removes a part of the path.
+    if (typeof id !== "string" || !isUuid(id)) {
+      throw invalid({ field: name, message: `${name} must be a UUID` });
+    }
+    path = path.replace(`{${name}}`, id);
   }
   const headers: Record<string, string> = {};
   if (endpoint.idempotent) addHeader(headers, "idempotency-key", taken(IDEMPOTENCY_KEY));
@@ -78,10 +86,10 @@ function valueText(value: unknown): string | undefined {
 
 /** The result of a call: `data` and what is beside it, or the error of the API. */
 export function toolResultOf(endpoint: Endpoint, { status, etag, body }: ApiResponse): CallToolResult {
-  if (body.length > MOST_BYTES) {
+  if (body === undefined) {
     return refusal({
       code: "PAYLOAD_TOO_LARGE",
-      error: `The answer has ${bytesText(body.length)}, which is too much for an assistant. Ask for fewer rows, or call ${endpoint.method} ${endpoint.path} of the API without an assistant.`,
+      error: `The answer has more than ${bytesText(MOST_ANSWER_BYTES)}, which is too much for an assistant. Ask for fewer rows, or call ${endpoint.method} ${endpoint.path} of the API without an assistant.`,
     });
   }
   const envelope = JSON.parse(body) as Success | Failure;

@@ -35,6 +35,8 @@ export interface Assistant {
   readonly tools: OfferedTools;
   readonly permissions: readonly string[];
   readonly send: SendToApi;
+  /** Told of a fault of ours, which the assistant must not see. */
+  readonly onFault: (fault: unknown) => void;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function answerMcp(request: Request, message: unknown, assistant: A
   }
 }
 
-function createMcpServer({ tools, permissions, send }: Assistant): Server {
+function createMcpServer({ tools, permissions, send, onFault }: Assistant): Server {
   const server = new Server(
     { name: "posthaste", title: "Posthaste", version },
     { capabilities: { tools: {} }, instructions: instructionsFor(permissions, tools), jsonSchemaValidator },
@@ -65,8 +67,14 @@ function createMcpServer({ tools, permissions, send }: Assistant): Server {
     try {
       return await inTime(CALL_MS, callTool({ tools, send }, params.name, params.arguments ?? {}), tooLate);
     } catch (fault) {
-      if (!(fault instanceof ApiError)) throw fault;
-      const { code, message: error, details, requiredScopes } = fault;
+      if (!(fault instanceof ApiError)) onFault(fault);
+      // The SDK would send the text of the fault to the client.
+      const {
+        code,
+        message: error,
+        details,
+        requiredScopes,
+      } = fault instanceof ApiError ? fault : new ApiError("INTERNAL_ERROR");
       return refusal({
         code,
         error,

@@ -2,10 +2,13 @@
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { limits } from "#platform/limits/limits.ts";
+import { endpointsForDocs } from "#processes/api.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { callTool, connectMcp, toolNames } from "#test/support/mcp.ts";
 import { startService } from "#test/support/service.ts";
+import { answerMcp } from "./mcp-server.ts";
+import { Toolset } from "./toolset.ts";
 
 const service = await startService();
 const { database, workspaceId, url } = service;
@@ -183,6 +186,41 @@ describe("a campaign", () => {
   });
 });
 
+test("an id such as `..` does not turn a call into another one that needs mcp:send", async () => {
+  const client = await connect(["*:*"], "?tools=all");
+  const victim = await newList(database, workspaceId, "Kept");
+  const hook = { url: "https://hooks.example/in", events: ["message.delivered"] };
+  const webhook = (await service.call("POST", "/webhooks", hook)).body.data.id;
+  for (const [tool, id, below] of [
+    ["removeMember", victim, "subscriber_id"],
+    ["deleteSegment", victim, "segment_id"],
+    ["deleteCustomField", victim, "field_id"],
+    ["replayWebhookDelivery", webhook, "delivery_id"],
+  ] as const) {
+    for (const bad of ["..", "."]) {
+      const refused = await callTool(client, tool, { id, [below]: bad });
+      expect(refused.text, tool).toBe(`VALIDATION_ERROR: ${below} must be a UUID (${below})`);
+    }
+  }
+  expect((await service.call("GET", `/mailing-lists/${victim}`)).status).toBe(200);
+});
+
+test("a monitor, whose runs cost money, is neither made nor resumed without mcp:send", async () => {
+  const client = await connect(["*:*"]);
+  const { id } = (await service.call("POST", "/blacklist/monitors", { target: "watched.example" })).body.data;
+  for (const [operation, input] of [
+    ["createBlacklistMonitor", { target: "other.example" }],
+    ["updateBlacklistMonitor", { id, frequency_minutes: 60 }],
+  ] as const) {
+    const refused = await callTool(client, "changeOperation", { operation, input });
+    expect(refused.isError, operation).toBe(true);
+    const called = await callTool(client, "sendOperation", { operation, input });
+    expect(called.content.required_scopes, operation).toEqual(["mcp:send"]);
+  }
+  const monitors = await callTool(client, "readOperation", { operation: "listBlacklistMonitors" });
+  expect(monitors.content.data).toHaveLength(1);
+});
+
 test("a key without mcp:send cannot give it to itself or to another key", async () => {
   const secret = await service.newKey(["*:*"], "Assistant");
   const client = await connectMcp(url, secret);
@@ -248,6 +286,38 @@ test("a large answer is shortened, and says how to get the rest", async () => {
     after: page.content.data.pagination.next_cursor,
   });
   expect(rest.content.data.subscribers[0].id).not.toBe(page.content.data.subscribers[0].id);
+});
+
+test("an answer of more than 4 MiB is refused in one sentence", async () => {
+  // Three octets each.
+  const html_content = `<p>${"€".repeat(1_500_000)}</p>`;
+  const { body } = await service.call("POST", "/campaigns", { ...draft(), html_content });
+  const { id } = body.data;
+  const { content } = await callTool(await connect(["*:read"]), "getCampaign", { id });
+  expect(content).toMatchObject({
+    code: "PAYLOAD_TOO_LARGE",
+    error: expect.stringContaining("The answer has more than 4 MiB"),
+  });
+});
+
+test("a fault is logged, and its text is not told to the assistant", async () => {
+  const fault = new Error("select secret from keys");
+  const faults: unknown[] = [];
+  const asked = new Request(`${url}/mcp`, {
+    method: "POST",
+    headers: { Accept: "application/json, text/event-stream", "Content-Type": "application/json" },
+  });
+  const permissions = ["*:read"];
+  const answer = await answerMcp(asked, request("tools/call", { name: "listCampaigns" }), {
+    tools: new Toolset(endpointsForDocs()).offer(permissions, undefined),
+    permissions,
+    send: () => Promise.reject(fault),
+    onFault: (one) => faults.push(one),
+  });
+  const { result } = (await answer.json()) as { readonly result: object };
+  expect(result).toMatchObject({ isError: true, structuredContent: { code: "INTERNAL_ERROR" } });
+  expect(JSON.stringify(result)).not.toContain("secret");
+  expect(faults).toEqual([fault]);
 });
 
 describe("a request is refused", () => {

@@ -2,6 +2,7 @@
  * `POST /mcp`: the Model Context Protocol over Streamable HTTP, without sessions. A tool call becomes a request to the API
  * with the same key, so that permissions, limits, validation and the audit log are those of the API.
  */
+import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -14,7 +15,7 @@ import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { HeldShares } from "#platform/limits/in-process-shares.ts";
 import { shareRefusal } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
-import type { SendToApi } from "./api-call.ts";
+import { type ApiRequest, type ApiResponse, MOST_ANSWER_BYTES } from "./api-call.ts";
 import { Toolset } from "./toolset.ts";
 
 const PATH = "/mcp";
@@ -53,6 +54,7 @@ export function registerMcp(pages: FastifyInstance, deps: McpDeps): void {
         const amount = Array.isArray(body) ? body.length : 1;
         const taken = held.take([{ limit: limits.assistantCalls, holder: actor.id }], amount);
         if ("reached" in taken) throw shareRefusal(taken.reached);
+        const sender = new ApiSender(pages, request);
         try {
           toolset ??= new Toolset(deps.endpoints);
           const tools = toolset.offer(permissions, [query.tools ?? []].flat().join(","));
@@ -61,7 +63,8 @@ export function registerMcp(pages: FastifyInstance, deps: McpDeps): void {
           const response = await answerMcp(asked, body, {
             tools,
             permissions,
-            send: senderFor(pages, request),
+            send: (call) => sender.send(call),
+            onFault: (err) => request.log.error({ err, request_id: request.id }, "a tool call failed"),
           });
           return reply
             .code(response.status)
@@ -69,7 +72,8 @@ export function registerMcp(pages: FastifyInstance, deps: McpDeps): void {
             .header("Cache-Control", "no-store")
             .send(await response.text());
         } finally {
-          taken.held.release();
+          // A call that was given up still runs, and counts as long as it does.
+          void sender.settled().then(() => taken.held.release());
         }
       },
     });
@@ -102,26 +106,60 @@ function protocolHeaders({ headers }: FastifyRequest): Record<string, string> {
 }
 
 /** Sends the requests of tool calls to the routes of this process, in the name of the assistant's client. */
-function senderFor(server: FastifyInstance, request: FastifyRequest): SendToApi {
-  const key = keyOf(request);
-  return async ({ method, path, headers, body }) => {
-    const response = await server.inject({
+class ApiSender {
+  readonly #server: FastifyInstance;
+  readonly #request: FastifyRequest;
+  readonly #underWay = new Set<Promise<ApiResponse>>();
+
+  constructor(server: FastifyInstance, request: FastifyRequest) {
+    this.#server = server;
+    this.#request = request;
+  }
+
+  send(call: ApiRequest): Promise<ApiResponse> {
+    const sent = this.#inject(call);
+    this.#underWay.add(sent);
+    const forget = () => void this.#underWay.delete(sent);
+    sent.then(forget, forget);
+    return sent;
+  }
+
+  /** Resolves when every request has an answer or has failed. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #inject({ method, path, headers, body }: ApiRequest): Promise<ApiResponse> {
+    const response = await this.#server.inject({
       method,
       url: `${API_PREFIX}${path}`,
       headers: {
         ...headers,
-        "x-api-key": key,
+        "x-api-key": keyOf(this.#request),
         // The audit log shows it.
-        "user-agent": `MCP ${request.headers["user-agent"] ?? ""}`.trim(),
+        "user-agent": `MCP ${this.#request.headers["user-agent"] ?? ""}`.trim(),
       },
       ...(body !== undefined && { payload: body }),
-      remoteAddress: request.ip,
+      remoteAddress: this.#request.ip,
+      payloadAsStream: true,
     });
     const { etag } = response.headers;
     return {
       status: response.statusCode,
       etag: typeof etag === "string" ? etag : undefined,
-      body: response.body,
+      body: await textWithin(response.stream(), MOST_ANSWER_BYTES),
     };
-  };
+  }
+}
+
+/** The text of a stream; undefined if it has more octets, of which the rest is not read. */
+async function textWithin(stream: Readable, mostBytes: number): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > mostBytes) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
 }

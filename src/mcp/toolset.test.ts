@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { isGuarded, outwardOf } from "#platform/http/assistant-permission.ts";
+import { nilId } from "#platform/ids.ts";
 import { endpointsForDocs } from "#processes/api.ts";
+import { requestOf } from "./api-call.ts";
+import { idsIn } from "./input-schemas.ts";
 import { isForAssistants } from "./operation-tool.ts";
 import { Toolset } from "./toolset.ts";
 
@@ -28,6 +31,28 @@ test("descriptions name other operations, not their paths", () => {
   expect(created?.description).toContain("sendCampaign sends it");
 });
 
+test("no id of a path leads to another path", () => {
+  const withIds = endpoints.filter((one) => isForAssistants(one) && idsIn(one.path).length > 0);
+  expect(withIds.length).toBeGreaterThan(70);
+  for (const endpoint of withIds) {
+    const names = idsIn(endpoint.path);
+    const good = Object.fromEntries(names.map((name) => [name, nilId]));
+    const [path] = requestOf(endpoint, good).path.split("?");
+    expect(new URL(`http://x${path}`).pathname).toBe(endpoint.path.replaceAll(/\{\w+\}/g, nilId));
+    for (const name of names) {
+      for (const bad of [".", "..", "%2e%2e", "", "/", `${nilId}/..`, `${nilId}?`, 7, null, [nilId]]) {
+        const call = () => requestOf(endpoint, { ...good, [name]: bad });
+        expect(call, `${endpoint.id} ${name} ${JSON.stringify(bad)}`).toThrow(
+          expect.objectContaining({
+            code: "VALIDATION_ERROR",
+            details: [expect.objectContaining({ field: name })],
+          }),
+        );
+      }
+    }
+  }
+});
+
 test("everything that sends, spends or must be confirmed needs mcp:send", () => {
   const guarded = endpoints.filter((one) => isForAssistants(one) && isGuarded(one));
   const of = (kind: string) => guarded.filter((one) => outwardOf(one) === kind).map(({ id }) => id);
@@ -52,7 +77,14 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
       "updateMember",
     ].toSorted(),
   );
-  expect(of("spends").toSorted()).toEqual(["checkBlacklists", "createTopUp", "subscribe", "validateEmail"]);
+  expect(of("spends").toSorted()).toEqual([
+    "checkBlacklists",
+    "createBlacklistMonitor",
+    "createTopUp",
+    "subscribe",
+    "updateBlacklistMonitor",
+    "validateEmail",
+  ]);
   expect(of("nothing").every((id) => endpoints.find((one) => one.id === id)?.confirmed)).toBe(true);
   expect(of("nothing")).toContain("createApiKey");
 });

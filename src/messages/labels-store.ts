@@ -8,7 +8,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 /** A tag, or a name and value of metadata. */
 export type Label = { readonly tag: string } | { readonly name: string; readonly value: string };
 
-/** A zero octet cannot be in the texts, so that different labels are different texts. */
+/**
+ * The first letter tells tags from metadata. The name of a pair has no `=` (sending/emails/to-many/read-mail.ts), so that
+ * different pairs are different texts.
+ */
 const tagText = (tag: Sql) => sql`'t' || ${tag}`;
 const pairText = (name: Sql, value: Sql) => sql`'m' || ${name} || '=' || ${value}`;
 const hashOf = (text: Sql) => sql`hashtextextended(${text}, 0)`;

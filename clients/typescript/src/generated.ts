@@ -12063,10 +12063,10 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
              * @enum {string}
              */
-            cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            cause: "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
             /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
         };
@@ -12090,10 +12090,10 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
              * @enum {string}
              */
-            cause: "reply" | "unreachable" | "sending_ip" | "first_attempt";
+            cause: "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
             /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
             /** @description What the lane allows; a paused lane allows less. */
@@ -12116,7 +12116,7 @@ export interface components {
             is_complete: boolean;
             /** @description Lanes with messages, those with the most first. */
             lanes: components["schemas"]["QueueLane"][];
-            /** @description From acceptance to the answer of the server, for what was accepted within 24 hours. */
+            /** @description From acceptance, or for scheduled mail from its time, to the answer of the server, for what was accepted within 24 hours. */
             time_to_deliver: {
                 /** @description Mail over API and SMTP. */
                 transactional: components["schemas"]["TimeToDeliver"];

@@ -213,7 +213,7 @@ async function readSelection(
 ): Promise<PeopleSelection> {
   const { list_id = null, status, search } = filter;
   if (list_id !== null) await requireKnownList(db, workspaceId, list_id, "filter.list_id");
-  const criteria = await readPersonFilter(db, workspaceId, criteriaOf(filter), "filter.");
+  const criteria = await readPersonFilter(db, workspaceId, criteriaOf(filter, "filter."), "filter.");
   return { mailingListId: list_id, status, search: search?.trim(), filter: criteria };
 }
 

@@ -336,6 +336,11 @@ test.each([
   [{ action: "delete", filter: { field: " ", field_value: "Rome" } }, "filter.field"],
   [{ action: "delete", filter: { field: "city", field_value: " " } }, "filter.field_value"],
   [{ action: "delete", filter: { tag: "old" } }, "filter.tag"],
+  [{ action: "delete", filter: { joined_to: "2016-12-31T23:59:60Z" } }, "filter.joined_to"],
+  [
+    { action: "delete", filter: { clicked_since: "2026-11-01T00:00:00+01:00[Europe/Berlin]" } },
+    "filter.clicked_since",
+  ],
   [{ action: "delete", filter: { list_id: newId() } }, "filter.list_id"],
   [
     { action: "delete", filter: { never_opened: true, opened_since: "2026-01-01T00:00:00Z" } },

@@ -108,7 +108,7 @@ async function readRequest(
   return {
     mailing_list_id: mailingListId,
     status,
-    filter: await readPersonFilter(db, workspaceId, criteriaOf(body.filter ?? {}), "filter."),
+    filter: await readPersonFilter(db, workspaceId, criteriaOf(body.filter ?? {}, "filter."), "filter."),
     search: search?.trim() || null,
     segment_id,
     fields: wanted,

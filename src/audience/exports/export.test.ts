@@ -152,6 +152,8 @@ describe("an export", () => {
       [{ format: "xlsx" }, "format"],
       [{ fields: "city" }, "fields"],
       [{ filter: { joined_from: "soon" } }, "filter.joined_from"],
+      [{ filter: { joined_from: "2026-11-01T00:00:00+01:00[Europe/Berlin]" } }, "filter.joined_from"],
+      [{ filter: { joined_to: "2016-12-31T23:59:60Z" } }, "filter.joined_to"],
       [
         { filter: { joined_from: "2026-02-01T00:00:00Z", joined_to: "2026-01-01T00:00:00Z" } },
         "filter.joined_to",

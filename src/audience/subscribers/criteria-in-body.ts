@@ -1,5 +1,6 @@
 /** The criteria of lists of people as fields of a JSON body; each may be left out. */
 import { type Static, Type } from "typebox";
+import { invalid } from "#platform/errors.ts";
 import { Timestamp } from "#platform/shapes.ts";
 import { criteriaWords, type PersonCriteria } from "./person-filter.ts";
 
@@ -20,19 +21,36 @@ export const criteriaInBody = {
 
 const Criteria = Type.Object(criteriaInBody);
 
-/** The criteria of a body, with its times as dates. */
-export function criteriaOf(given: Static<typeof Criteria>): PersonCriteria {
-  const { joined_from, joined_to, opened_since, clicked_since } = given;
+/**
+ * The criteria of a body, with its times as dates.
+ * @param path of the object that has them, such as `filter.`
+ * @throws ApiError VALIDATION_ERROR for a time that has the right form and does not exist
+ */
+export function criteriaOf(given: Static<typeof Criteria>, path: string): PersonCriteria {
   const { never_opened, never_clicked, field, field_value } = given;
-  const at = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
+  const at = (name: "joined_from" | "joined_to" | "opened_since" | "clicked_since") => {
+    const text = given[name];
+    return text === undefined ? undefined : readMoment(text, `${path}${name}`);
+  };
   return {
     never_opened,
     never_clicked,
     field,
     field_value,
-    joined_from: at(joined_from),
-    joined_to: at(joined_to),
-    opened_since: at(opened_since),
-    clicked_since: at(clicked_since),
+    joined_from: at("joined_from"),
+    joined_to: at("joined_to"),
+    opened_since: at("opened_since"),
+    clicked_since: at("clicked_since"),
   };
+}
+
+/**
+ * The format `date-time` allows a second 60 and a time zone in brackets, which Date does not read. In the input of a job an
+ * unreadable date becomes null, which is no filter.
+ */
+function readMoment(text: string, field: string): Date {
+  const moment = new Date(text);
+  if (!Number.isNaN(moment.getTime())) return moment;
+  const message = `${field} must be a date with time and zone, such as 2027-01-31T12:00:00Z`;
+  throw invalid({ field, message });
 }

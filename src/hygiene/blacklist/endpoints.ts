@@ -121,6 +121,8 @@ export function blacklistEndpoints(deps: CheckDeps, zones: readonly Zone[]): End
       description:
         "Watches an IP address or a domain. When a blacklist lists or delists it, mail is sent if notices are switched on, and `blacklist.listed` or `blacklist.delisted` to webhooks.",
       needs: need(blacklist, "write"),
+      // Each of its runs is a check of the plan, which may be charged.
+      outward: "spends",
       body: MonitorInput,
       answer: BlacklistMonitor,
       status: 201,
@@ -161,6 +163,7 @@ export function blacklistEndpoints(deps: CheckDeps, zones: readonly Zone[]): End
       description:
         "A resumed monitor runs within a minute. The target cannot change: create another monitor instead.",
       needs: need(blacklist, "write"),
+      outward: "spends",
       body: MonitorUpdate,
       answer: BlacklistMonitor,
       message: "Blacklist monitor updated",

@@ -4,7 +4,8 @@ import type { SubscriberRow } from "#audience/subscribers/store.ts";
 import { describeSubscriber, type HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import { listValidationsOf } from "#hygiene/validations/store.ts";
-import { listMessages } from "#messages/store.ts";
+import { shownDetails } from "#messages/sent-email.ts";
+import { listMessages, type MessageRow } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -50,7 +51,7 @@ export async function* personLines(
   if (mayReadMessages) yield ',\n"messages":[';
   for (let from = 0; from < ids.length; from += MESSAGES) {
     const rows = await listMessages(db, workspaceId, ids.slice(from, from + MESSAGES));
-    yield `${from === 0 ? "" : ","}\n${rows.map((row) => JSON.stringify(row)).join(",\n")}`;
+    yield `${from === 0 ? "" : ","}\n${rows.map((row) => JSON.stringify(shownMessage(row))).join(",\n")}`;
   }
   if (mayReadMessages) yield "]";
   yield ',\n"activities":[';
@@ -65,6 +66,11 @@ export async function* personLines(
   const leftOut = leftOutFor(permissions);
   const isComplete = leftOut.length === 0 && found.length <= MOST_MESSAGES_READ;
   yield `],\n"is_complete":${isComplete},\n"left_out":${JSON.stringify(leftOut)}}\n`;
+}
+
+/** A message with what POST /emails said of it under the names of the API. */
+function shownMessage({ email_details: details, ...row }: MessageRow) {
+  return { ...row, ...shownDetails(details), metadata: { ...details?.metadata } };
 }
 
 const smallParts = {

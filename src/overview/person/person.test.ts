@@ -180,6 +180,9 @@ describe("the activities of a person", () => {
 test("a copy of a person's data has all of it as one JSON document", async () => {
   const { id, email } = await person();
   const message = await delivered(email);
+  await db.run(sql`
+    update messages set email_details = '{"recipient_type": "to", "tags": ["order"], "metadata": {"number": "7"}}'
+    where id = ${message}`);
   await call("POST", "/suppression-lists", { name: "Own" });
   await db.run(sql`
     insert into validations (workspace_id, id, email, status, risk_score, cost, created_at)
@@ -195,8 +198,9 @@ test("a copy of a person's data has all of it as one JSON document", async () =>
     suppression_entries: [],
     signup_requests: [],
     validations: [{ email, status: "valid" }],
-    messages: [{ id: message, subject: "Your order, Ann" }],
+    messages: [{ id: message, subject: "Your order, Ann", tags: ["order"], metadata: { number: "7" } }],
   });
+  expect(JSON.stringify(copy.messages)).not.toContain("email_details");
   expect((copy.activities as { kind: string }[]).map(({ kind }) => kind).toSorted()).toEqual([
     "delivered",
     "joined",

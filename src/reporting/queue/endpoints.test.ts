@@ -92,6 +92,34 @@ test("what waits for a sending IP, and what a worker has taken, is told apart", 
   ]);
 });
 
+test("scheduled mail waits for its time, from which its delivery is measured", async () => {
+  const { get, send } = await reportScene(service);
+  const schedule = (id: string, at: Date) =>
+    db.run(sql`
+      update messages set email_details = jsonb_build_object('recipient_type', 'to', 'scheduled_at', ${at.toISOString()}::text)
+      where id = ${id}`);
+  const later = await send("queued", { to: "ann@later.test" });
+  await schedule(later, ago(-3_600));
+  await db.run(sql`update delivery_queue set due_at = ${ago(-3_600)} where message_id = ${later}`);
+  const due = await send("queued", { to: "ann@both.test" });
+  await db.run(sql`update delivery_queue set due_at = ${ago(10)} where message_id = ${due}`);
+  const also = await send("queued", { to: "bob@both.test" });
+  await schedule(also, ago(-3_600));
+  await db.run(sql`update delivery_queue set due_at = ${ago(-3_600)} where message_id = ${also}`);
+  expect((await get("/queue")).lanes).toMatchObject([
+    {
+      cause: "first_attempt",
+      domains: [
+        { domain: "both.test", cause: "first_attempt" },
+        { domain: "later.test", cause: "scheduled", next_attempt_at: ago(-3_600).toISOString() },
+      ],
+    },
+  ]);
+  await schedule(await send("delivered", { acceptedAt: ago(1_000), time: ago(95) }), ago(100));
+  const { transactional } = (await get("/queue")).time_to_deliver;
+  expect(transactional).toEqual({ messages: 1, p50_seconds: 5, p95_seconds: 5 });
+});
+
 test("times of delivery are those of the last day, transactional mail apart from bulk mail", async () => {
   const { get, send } = await reportScene(service);
   for (const seconds of [1, 2, 3, 4, 100]) {

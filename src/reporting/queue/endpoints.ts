@@ -42,9 +42,9 @@ const counts = {
     NullableTimestamp,
     "When the next one is due; a time in the past: as soon as the lane allows. Null if all are in delivery.",
   ) as typeof NullableTimestamp,
-  cause: Type.Enum(["reply", "unreachable", "sending_ip", "first_attempt"], {
+  cause: Type.Enum(["reply", "unreachable", "sending_ip", "scheduled", "first_attempt"], {
     description:
-      "Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `first_attempt`: they are new, or the lane, the campaign or the service is paused.",
+      "Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.",
   }),
   reply: nullable(
     described(QueueReplyShape, "The newest reply to a message that waits; null before the first attempt."),
@@ -106,7 +106,8 @@ export const Queue = Type.Object(
         bulk: described(TimeToDeliver, "Mail of campaigns and autoresponders."),
       },
       {
-        description: "From acceptance to the answer of the server, for what was accepted within 24 hours.",
+        description:
+          "From acceptance, or for scheduled mail from its time, to the answer of the server, for what was accepted within 24 hours.",
       },
     ),
   },
@@ -134,9 +135,10 @@ export function queueEndpoints({ db, clock, lanes }: QueueDeps): Endpoint[] {
       answer: Queue,
       message: "The delivery queue",
       async handle({ caller: { workspaceId } }) {
-        const since = new Date(clock.now().getTime() - DAY_MS);
+        const now = clock.now();
+        const since = new Date(now.getTime() - DAY_MS);
         const [{ messages, domains }, times] = await Promise.all([
-          readQueuedDomains(db, workspaceId),
+          readQueuedDomains(db, workspaceId, now),
           readDeliveryTimes(db, workspaceId, since),
         ]);
         return {
@@ -182,14 +184,19 @@ function countsOf(rows: readonly Omit<QueuedDomainRow, "domain">[]) {
     deferred: sum("deferred"),
     oldest_at: timeOfId(oldest),
     next_attempt_at: due.length === 0 ? null : new Date(Math.min(...due.map((time) => time.getTime()))),
-    cause: causeOf(newest, sum("held")),
+    cause: causeOf(
+      newest,
+      sum("held"),
+      rows.every(({ is_scheduled }) => is_scheduled),
+    ),
     reply: newest,
   };
 }
 
-function causeOf(reply: QueuedDomainRow["reply"], held: number) {
+function causeOf(reply: QueuedDomainRow["reply"], held: number, isScheduled: boolean) {
   if (reply !== null) return reply.code === null ? ("unreachable" as const) : ("reply" as const);
-  return held > 0 ? ("sending_ip" as const) : ("first_attempt" as const);
+  if (held > 0) return "sending_ip" as const;
+  return isScheduled ? ("scheduled" as const) : ("first_attempt" as const);
 }
 
 function limitsOf({ per_site, ...lane }: Lane) {

@@ -26,6 +26,8 @@ export interface QueuedDomainRow {
   readonly deferred: number;
   /** Waiting messages without an attempt whose sending IP has no quota left, or is not in use. */
   readonly held: number;
+  /** Whether all waiting messages are due later, and the first of them because its sender has scheduled it. */
+  readonly is_scheduled: boolean;
   readonly oldest_id: string;
   readonly next_attempt_at: Date | null;
   readonly reply: QueueReply | null;
@@ -35,6 +37,7 @@ export interface QueuedDomainRow {
 export async function readQueuedDomains(
   db: Queryable,
   workspaceId: WorkspaceId,
+  now: Date,
 ): Promise<{ readonly messages: number; readonly domains: readonly QueuedDomainRow[] }> {
   const rows = await db.rows<Omit<QueuedDomainRow, "reply"> & { messages: number } & QueueReply>(
     sql`
@@ -47,11 +50,15 @@ export async function readQueuedDomains(
         count(*) filter (where is_leased)::int as in_delivery, count(*) filter (where attempts > 0)::int as deferred,
         count(*) filter (where not is_leased and attempts = 0 and source_ip is not null)::int as held,
         min(message_id::text) as oldest_id, min(due_at) filter (where not is_leased) as next_attempt_at,
+        (array_agg(message_id order by due_at) filter (where not is_leased))[1] as next_id,
         max(message_id::text) filter (where attempts > 0) as tried_id
       from queued group by domain
       order by count(*) desc, domain collate "C" limit ${MOST_QUEUED_DOMAINS}
     )
-    select d.*, (select count(*)::int from queued) as messages, e.time, e.mx_host, e.code, e.enhanced_code,
+    select d.domain, d.waiting, d.in_delivery, d.deferred, d.held, d.oldest_id, d.next_attempt_at,
+      exists (select from messages where workspace_id = ${workspaceId} and id = d.next_id
+        and (email_details ->> 'scheduled_at')::timestamptz > ${now}) as is_scheduled,
+      (select count(*)::int from queued) as messages, e.time, e.mx_host, e.code, e.enhanced_code,
       e.detail as text
     from domains d
     left join lateral (
@@ -75,7 +82,10 @@ export interface DeliveryTimes {
   readonly p95_seconds: number;
 }
 
-/** How long the newest messages delivered since then took, from acceptance to the answer of the server. */
+/**
+ * How long the newest messages delivered since then took, from acceptance or the time that their sender has scheduled to the
+ * answer of the server.
+ */
 export function readDeliveryTimes(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -88,7 +98,8 @@ export function readDeliveryTimes(
       percentile_cont(0.95) within group (order by seconds)::float8 as p95_seconds
     from (values ('campaign', true), ('autoresponder', true), ('api', false), ('smtp', false)) s (source, is_bulk)
     cross join lateral (
-      select greatest(0, extract(epoch from updated_at - created_at)) as seconds from messages
+      select greatest(0, extract(epoch from
+        updated_at - greatest(created_at, (email_details ->> 'scheduled_at')::timestamptz))) as seconds from messages
       where workspace_id = ${workspaceId} and source = s.source and status = 'delivered' and id >= ${firstIdAt(since)}
       order by id desc limit ${MOST_TIMED}) delivered
     group by is_bulk`,

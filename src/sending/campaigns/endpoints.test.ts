@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { withDeadline } from "#audience/segments/members-store.ts";
 import { prepare } from "#delivery/compose/compose-leased-message.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
+import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -566,6 +567,29 @@ describe("a schedule", () => {
       status: "sending",
       sent_at: clock.now().toISOString(),
       total_recipients: 2,
+    });
+    await act(id, "cancel");
+  });
+
+  test("is made in time with the estimate of the draft where counting the recipients takes too long", async () => {
+    const id = await create();
+    const { sent } = await database.transaction(async (tx) => {
+      await tx.run(sql`lock table billing_accounts in access exclusive mode`);
+      const sent = act(id, "send", { scheduled_at: later(3_600_000) });
+      await untilWaiting(database, 1);
+      // The check for recipients is done. Counting them takes ten seconds from here.
+      await database.run(sql`alter table suppression_entries rename to quick_entries`);
+      await database.run(sql`
+        create view suppression_entries as select * from quick_entries where (select pg_sleep(10)) is not null`);
+      return { sent };
+    });
+    // In the service a request without an answer gets 503 after this time.
+    const answer = await inTime(PATIENCE_MS, sent).catch(String);
+    await database.run(sql`drop view suppression_entries`);
+    await database.run(sql`alter table quick_entries rename to suppression_entries`);
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { data: { status: "scheduled", total_recipients: 2 } },
     });
     await act(id, "cancel");
   });

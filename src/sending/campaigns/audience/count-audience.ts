@@ -4,6 +4,7 @@ import { countMembersIn } from "#audience/segments/members-store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import { inTime } from "#platform/in-time.ts";
 import type { AudienceOf } from "#sending/campaigns/audience-segments.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { findUnreachable } from "#sending/sms/audience-phone-numbers-store.ts";
@@ -17,8 +18,7 @@ import {
   someOf,
 } from "./recipients-store.ts";
 
-/** For one statement. */
-const MOST_LOOK_MS = 5_000;
+const MOST_STATEMENT_MS = 5_000;
 /** People who are looked up one by one: about two seconds of work. */
 const MOST_LOOKED_AT = 100_000;
 /** People whose telephone number is parsed, which takes longer. */
@@ -43,17 +43,26 @@ export type AudienceCount =
   | { readonly outcome: "missing" }
   | { readonly outcome: "failed"; readonly reason: string };
 
+interface CountingTerms {
+  readonly now: Date;
+  readonly smsCountry: CountryCode | null;
+  readonly totalMs?: number;
+}
+
 type Addressed = AudienceOf & Pick<Campaign, "message_type" | "phone_field_name">;
 
-/** @param smsCountry the country of telephone numbers without a country code */
+/**
+ * @param smsCountry the country of telephone numbers without a country code
+ * @param totalMs the outcome is `failed` after this time; by default only each statement has a limit
+ */
 export async function countAudience(
   db: Database,
   workspaceId: WorkspaceId,
   campaign: Addressed,
-  { now, smsCountry }: { readonly now: Date; readonly smsCountry: CountryCode | null },
+  { now, smsCountry, totalMs }: CountingTerms,
 ): Promise<AudienceCount> {
   try {
-    return await lookAt(db, workspaceId, campaign, MOST_LOOK_MS, async (tx) => {
+    const counted = lookAt(db, workspaceId, campaign, totalMs ?? MOST_STATEMENT_MS, async (tx) => {
       const found = await findAudience(tx, workspaceId, campaign, now);
       if (found === undefined) return { outcome: "missing" as const };
       const { people, list } = found;
@@ -87,6 +96,7 @@ export async function countAudience(
       };
       return { outcome: "counted" as const, audience };
     });
+    return await (totalMs === undefined ? counted : inTime(totalMs, counted));
   } catch (fault) {
     if (fault instanceof ApiError) return { outcome: "failed", reason: fault.message };
     throw fault;
