@@ -131,3 +131,26 @@ test("more bytes than there is memory for are refused", async () => {
     code: "RATE_LIMIT_EXCEEDED",
   });
 });
+
+test("one workspace may hold a quarter of the memory, and others are accepted beside it", async () => {
+  const sized = (owner: WorkspaceId, size: number) => {
+    const one = draft(owner, "a@example.test");
+    return [[{ ...one, message: { ...one.message, html: null, text: "x".repeat(size) } }]];
+  };
+  const other = await insertBareWorkspace(db);
+  const acceptor = createAcceptor(deps, { ...limits, bytes: 1_000 });
+  const [first, second, third, theirs] = await Promise.allSettled([
+    acceptor.acceptEach(sized(workspaceId, 150), nothingElse),
+    acceptor.acceptEach(sized(workspaceId, 150), nothingElse),
+    acceptor.acceptEach(sized(workspaceId, 100), nothingElse),
+    acceptor.acceptEach(sized(other, 150), nothingElse),
+  ]);
+  expect(second).toMatchObject({
+    reason: {
+      code: "RATE_LIMIT_EXCEEDED",
+      message: "Too many messages of this workspace are waiting to be accepted: retry shortly",
+    },
+  });
+  for (const one of [first, third, theirs]) expect(one).toEqual({ status: "fulfilled", value: [null] });
+  expect(await acceptor.acceptEach(sized(workspaceId, 150), nothingElse)).toEqual([null]);
+});
