@@ -58,7 +58,8 @@ const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attem
 /**
  * Messages that have all properties, newest first, among those that the call reads: the newest ones (below the cursor)
  * with the source, status and time of the filter, or those that the index of tags and metadata has, or of a whole address
- * those that the index of addresses has, and the newest that wait for their first attempt and are not in it yet. `total` counts the messages found by this call.
+ * those that the index of addresses has, and the newest that wait for their first attempt and are not in it yet. `total`
+ * counts the messages found by this call.
  */
 export async function scanMessages(
   db: Queryable,

@@ -263,7 +263,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}/deliveries/{delivery_id}",
       summary: "One delivery, with what the receiver answered last",
       description:
-        "The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.",
+        "The body that was sent, and the type and the first 16 KiB of the body that the receiver answered, 1 KiB of an answer 2xx. Use it to find out why a receiver refuses events.",
       needs: need(webhooksResource, "read"),
       answer: WebhookDeliveryDetail,
       message: "Delivery",

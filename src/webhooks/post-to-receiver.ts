@@ -13,8 +13,13 @@ import { hostOf, isLocalName } from "./receiver-url.ts";
 
 /** For the DNS look-up, the connection and the whole response. */
 const TIMEOUT_MS = 10_000;
-/** Octets of a response body that are read and kept. A shorter body is read whole, so its connection ends cleanly. */
+/**
+ * Octets of a response body that are read, and kept of a failure. A shorter body is read whole, so its connection ends
+ * cleanly.
+ */
 const MOST_READ = 16 * 1_024;
+/** Octets that are kept of a success: almost all deliveries succeed, and there is no fault to look for. */
+const MOST_OF_SUCCESS = 1_024;
 
 export interface Attempt {
   readonly url: string;
@@ -90,7 +95,7 @@ export function createReceiver(options: ReceiverOptions): PostToReceiver {
 }
 
 function faultOf(status: number): string | null {
-  if (status >= 200 && status < 300) return null;
+  if (isSuccess(status)) return null;
   if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
   return `HTTP ${status}`;
 }
@@ -155,16 +160,20 @@ function post(
   } as const;
   return outgoingRequest(url, request, async (answer) => {
     const { octets, isCut } = await readSome(answer);
+    const status = answer.statusCode ?? 0;
+    const kept = octets.subarray(0, isSuccess(status) ? MOST_OF_SUCCESS : MOST_READ);
     return {
-      status: answer.statusCode ?? 0,
+      status,
       answer: {
         content_type: answer.headers["content-type"]?.slice(0, LONGEST_TYPE).toWellFormed() ?? null,
-        body: textOf(octets),
-        is_cut: isCut,
+        body: textOf(kept),
+        is_cut: isCut || kept.length < octets.length,
       },
     };
   });
 }
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
 
 const LONGEST_TYPE = 200;
 

@@ -101,7 +101,7 @@ export const WebhookDeliveryDetail = Type.Object(
           content_type: nullable(Type.String({ description: "The header Content-Type; null without one." })),
           body: Type.String({
             description:
-              "Its body as text, at most the first 16 KiB; octets that are not UTF-8 are replaced.",
+              "Its body as text, at most the first 16 KiB, or 1 KiB of an answer 2xx; octets that are not UTF-8 are replaced.",
           }),
           is_cut: Type.Boolean({ description: "Whether the body was longer, or broke off." }),
         },

@@ -4712,7 +4712,7 @@ export interface paths {
         };
         /**
          * One delivery, with what the receiver answered last
-         * @description The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.
+         * @description The body that was sent, and the type and the first 16 KiB of the body that the receiver answered, 1 KiB of an answer 2xx. Use it to find out why a receiver refuses events.
          *
          *     Needs the permission `webhooks:read`.
          */
@@ -12937,7 +12937,7 @@ export interface components {
         WebhookAnswer: {
             /** @description The header Content-Type; null without one. */
             content_type: string | null;
-            /** @description Its body as text, at most the first 16 KiB; octets that are not UTF-8 are replaced. */
+            /** @description Its body as text, at most the first 16 KiB, or 1 KiB of an answer 2xx; octets that are not UTF-8 are replaced. */
             body: string;
             /** @description Whether the body was longer, or broke off. */
             is_cut: boolean;

@@ -2418,7 +2418,7 @@ export interface Operations {
   listWebhookDeliveries(input: { id: string; query?: Query<"listWebhookDeliveries"> } & CallOptions): PagedCall<Data<"listWebhookDeliveries">, "deliveries">;
   /**
    * One delivery, with what the receiver answered last.
-   * The body that was sent, and the type and the first 16 KiB of the body that the receiver answered. Use it to find out why a receiver refuses events.
+   * The body that was sent, and the type and the first 16 KiB of the body that the receiver answered, 1 KiB of an answer 2xx. Use it to find out why a receiver refuses events.
    *
    * Needs the permission `webhooks:read`.
    *

@@ -160,7 +160,8 @@ export function leaseMessages(
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale
     )
     -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
-    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name,
+    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms,
+      r.version as routing_version, m.*, c.from_name, c.to_name,
       coalesce(c.particulars, s.particulars) as particulars,
       leased.bytes > ${LARGE_BYTES} as is_large,
       case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.html, s.html) end as html,

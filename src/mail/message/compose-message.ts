@@ -52,7 +52,7 @@ export interface MessageContent {
   readonly date: Date;
   readonly from: Mailbox;
   readonly to: Mailbox;
-  /** Lists for To (in place of `to`), Cc and Reply-To. To has at least one mailbox. */
+  /** Lists for To (in place of `to`), Cc and Reply-To. An empty list gives no field: To is empty if it was erased. */
   readonly addressees?: MailboxLists | undefined;
   readonly subject: string;
   /** At least one of the two bodies is not null. */

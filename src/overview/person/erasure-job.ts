@@ -38,7 +38,8 @@ const AGAIN_SECONDS = 15;
 const KEPT = [
   "Counters, and messages without recipient, content and replies: reports stay correct.",
   "Entries on suppression lists: they keep mail from the address.",
-  "Complete messages that a client submitted by SMTP, and mail that came back, until the end of their retention: one may concern several people.",
+  "The text, the files and the subject of one mail to several recipients, until all of them are erased or its retention ends. It names the person no more in To, Cc and Reply-To.",
+  "Complete messages that a client submitted by SMTP, copies for other recipients in the local inbox, and mail that came back, until the end of their retention: one may concern several people.",
   "Files of imports and exports, webhook deliveries, and stored answers of idempotent requests, until they expire.",
   "The address, as long as a campaign of the workspace is choosing its recipients.",
 ];

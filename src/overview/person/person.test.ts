@@ -344,6 +344,53 @@ describe("the erasure of a person", () => {
     expect(JSON.stringify(check.body.data)).toContain("Bounces and complaints");
   });
 
+  test("takes the person out of mail to several recipients, and the last one's erasure takes its content", async () => {
+    await db.run(sql`
+      insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+      values (${workspaceId}, gen_random_uuid(), 'several.test', 'v', 'd', true, now())`);
+    const marks = [1, 2, 3].map((place) => `several${place}x${newId().slice(-8)}`);
+    const people = await Promise.all(marks.map((mark) => person(`${mark}@people.example`)));
+    const [ann = "", bob = "", eve = ""] = marks.map((mark) => `Lady ${mark} <${mark}@people.example>`);
+    const mailTo = async (given: object) => {
+      const { body } = await call("POST", "/emails", {
+        from_email: "shop@several.test",
+        subject: "For all",
+        text: "Our news",
+        ...given,
+      });
+      for (const { id } of body.data.messages) await settle(id, "delivered");
+      return body.data.messages.map(({ id }: { id: string }) => id) as string[];
+    };
+    const [, toBob = ""] = await mailTo({ to: ann, cc: [bob, eve], reply_to: ann });
+    const kept = await db.rows(sql`select id from submissions`);
+    const address = people[0]?.email ?? "";
+    const list = (await call("POST", "/suppression-lists", { name: `List ${newId()}` })).body.data.id;
+    await call("POST", `/suppression-lists/${list}/entries`, { entries: address });
+    const [, alsoToBob = ""] = await mailTo({ to: [ann, bob] });
+    const [first = "", second = "", third = ""] = marks;
+
+    await attempt(await start(people[0]?.id ?? ""));
+    expect(await tablesWith(first)).toEqual(["suppression_entries"]);
+    for (const id of [toBob, alsoToBob]) {
+      const { status, body } = await call("GET", `/messages/${id}/content`);
+      const shown = JSON.stringify(body.data);
+      expect([status, shown.includes(first), shown.includes(second), shown.includes("Our news")]).toEqual([
+        200,
+        false,
+        true,
+        true,
+      ]);
+    }
+    await attempt(await start(people[1]?.id ?? ""));
+    expect(await db.rows(sql`select id from submissions`)).toEqual(kept);
+    await attempt(await start(people[2]?.id ?? ""));
+    expect(await db.rows(sql`select id from submissions`)).toEqual([]);
+    expect([await tablesWith(second), await tablesWith(third)]).toEqual([
+      ["suppression_entries"],
+      ["suppression_entries"],
+    ]);
+  });
+
   test("without suppression adds no entry, and keeps those that exist", async () => {
     const { id, email } = await person();
     await attempt(await start(id, { suppress: false }));

@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
 import { pino } from "pino";
+import sql from "sql-template-tag";
 import { Type } from "typebox";
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { createRequestDatabase, patiently } from "#platform/database/request-database.ts";
 import { ApiError } from "#platform/errors.ts";
 import { isUuid, newId, type WorkspaceId } from "#platform/ids.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
@@ -18,6 +20,18 @@ const answered: [string, number][] = [];
 /** Thrown by the handler of POST /things, if defined. */
 let fault: unknown;
 let api: BareServer;
+const requests = createRequestDatabase(database.url, {
+  size: 2,
+  name: "requests",
+  onError: () => {},
+});
+afterAll(() => requests.close());
+/** The limit of time that a statement of a request has. */
+const statementLimit = async () =>
+  (await requests.row<{ value: string }>(sql`select current_setting('statement_timeout') as value`))?.value;
+async function* limits() {
+  for (let page = 0; page < 3; page += 1) yield `${await statementLimit()}\n`;
+}
 let workspaceId: WorkspaceId;
 let key: string;
 
@@ -55,6 +69,16 @@ const endpoints = [
     needs: need(things, "read"),
     answer: fileShape("text/csv", "Rows."),
     handle: async () => new FileAnswer('Größe "1".csv', Readable.from(["a,", "b\r\n"])),
+  }),
+  endpoint({
+    id: "exportLimits",
+    method: "GET",
+    path: "/things/limits",
+    summary: "CSV",
+    needs: need(things, "read"),
+    mayTakeLong: "reading",
+    answer: fileShape("text/csv", "Rows."),
+    handle: async () => new FileAnswer("limits.csv", Readable.from(limits())),
   }),
 ];
 
@@ -120,6 +144,13 @@ describe("an answer", () => {
       "x-content-type-options": "nosniff",
       "cache-control": "private, no-store",
     });
+  });
+
+  it("is read with the deadlines of its endpoint, all pages of it", async () => {
+    const patient = await patiently(statementLimit);
+    expect(patient).not.toBe(await statementLimit());
+    const answer = await api.call("GET", "/things/limits", key);
+    expect(answer.body).toBe(`${patient}\n`.repeat(3));
   });
 });
 

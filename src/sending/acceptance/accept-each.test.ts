@@ -7,6 +7,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
+import { addContents } from "#workspace/billing/storage-store.ts";
 import { createAcceptor } from "./acceptor.ts";
 
 const db = await testDatabase();
@@ -61,6 +62,41 @@ test("a mail whose recipients are not all covered is refused whole", async () =>
   expect(await stored()).toEqual(["a"]);
 });
 
+test("a mail that is too large for the allowance leaves it to the mails after it", async () => {
+  await db.run(sql`update workspaces set hourly_cap = 3 where id = ${workspaceId}`);
+  const all = mails(["a", "b", "c", "d"], ["e"], ["f", "g", "h"], ["i", "j"], ["k"]);
+  const refusals = await createAcceptor(deps, limits).acceptEach(all, nothingElse);
+  expect(refusals.map((one) => one?.code ?? null)).toEqual([
+    "RATE_LIMIT_EXCEEDED",
+    null,
+    "RATE_LIMIT_EXCEEDED",
+    null,
+    "RATE_LIMIT_EXCEEDED",
+  ]);
+  expect(await stored()).toEqual(["e", "i", "j"]);
+  const { usedInHour } = await settleAccount(db, plans, workspaceId, new Date());
+  expect(usedInHour.email).toBe(3);
+});
+
+test("a mail that is too large for the storage leaves it to the mails after it", async () => {
+  const reading = await settleAccount(db, plans, workspaceId, new Date());
+  const bytes = (reading.contentRoom ?? 0) - 1_000;
+  await addContents(db, workspaceId, [{ time: new Date(), bytes }]);
+  const sized = (name: string, size: number) =>
+    mails([name]).map((drafts) =>
+      drafts.map((one) => ({ ...one, message: { ...one.message, html: null, text: "x".repeat(size) } })),
+    );
+  const all = [...sized("a", 1_001), ...sized("b", 600), ...sized("c", 600), ...sized("d", 400)];
+  const refusals = await createAcceptor(deps, limits).acceptEach(all, nothingElse);
+  expect(refusals.map((one) => one?.code ?? null)).toEqual([
+    "PLAN_LIMIT_REACHED",
+    null,
+    "PLAN_LIMIT_REACHED",
+    null,
+  ]);
+  expect(await stored()).toEqual(["b", "d"]);
+});
+
 test("if the answer cannot be stored, no mail is", async () => {
   const broken = createAcceptor(deps, limits).acceptEach(mails(["a"]), () => Promise.reject(new Error("no")));
   await expect(broken).rejects.toThrow("no");
@@ -94,4 +130,27 @@ test("more bytes than there is memory for are refused", async () => {
   await expect(acceptor.acceptEach(mails(["a"]), nothingElse)).rejects.toMatchObject({
     code: "RATE_LIMIT_EXCEEDED",
   });
+});
+
+test("one workspace may hold a quarter of the memory, and others are accepted beside it", async () => {
+  const sized = (owner: WorkspaceId, size: number) => {
+    const one = draft(owner, "a@example.test");
+    return [[{ ...one, message: { ...one.message, html: null, text: "x".repeat(size) } }]];
+  };
+  const other = await insertBareWorkspace(db);
+  const acceptor = createAcceptor(deps, { ...limits, bytes: 1_000 });
+  const [first, second, third, theirs] = await Promise.allSettled([
+    acceptor.acceptEach(sized(workspaceId, 150), nothingElse),
+    acceptor.acceptEach(sized(workspaceId, 150), nothingElse),
+    acceptor.acceptEach(sized(workspaceId, 100), nothingElse),
+    acceptor.acceptEach(sized(other, 150), nothingElse),
+  ]);
+  expect(second).toMatchObject({
+    reason: {
+      code: "RATE_LIMIT_EXCEEDED",
+      message: "Too many messages of this workspace are waiting to be accepted: retry shortly",
+    },
+  });
+  for (const one of [first, third, theirs]) expect(one).toEqual({ status: "fulfilled", value: [null] });
+  expect(await acceptor.acceptEach(sized(workspaceId, 150), nothingElse)).toEqual([null]);
 });

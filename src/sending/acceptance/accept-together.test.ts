@@ -1,6 +1,7 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
@@ -66,6 +67,36 @@ test("if not all drafts of a request are covered, none is accepted, and other re
     "RATE_LIMIT_EXCEEDED",
   ]);
   expect(await stored()).toEqual(["d", "e"]);
+});
+
+test("requests that are not covered are judged in one pass, however many they are", async () => {
+  await db.run(sql`update workspaces set hourly_cap = 2 where id = ${workspaceId}`);
+  let statements = 0;
+  const counting = <Asked extends Queryable>(asked: Asked): Asked => ({
+    ...asked,
+    rows: (statement: Sql, name?: string) => {
+      statements += 1;
+      return asked.rows(statement, name);
+    },
+    row: (statement: Sql, name?: string) => {
+      statements += 1;
+      return asked.row(statement, name);
+    },
+    run: (statement: Sql) => {
+      statements += 1;
+      return asked.run(statement);
+    },
+  });
+  const counted: Database = {
+    ...counting(db),
+    transaction: (work, options) => db.transaction((tx) => work(counting(tx)), options),
+  };
+  const own = createAcceptor({ db: counted, clock: systemClock, plans, onCommitted: () => {} });
+  const pairs = Array.from({ length: 40 }, (_, at) => to(`a${at}`, `b${at}`));
+  const results = await outcomes(pairs.map((drafts) => own.acceptTogether(drafts)));
+  expect(results).toEqual(pairs.map((_, at) => (at === 0 ? "accepted" : "RATE_LIMIT_EXCEEDED")));
+  expect(await stored()).toEqual(["a0", "b0"]);
+  expect(statements).toBeLessThan(30);
 });
 
 test("a submission is stored once for all recipients, and not at all when all are suppressed", async () => {

@@ -7,6 +7,7 @@
 import { maySendAsEach } from "#identity/may-send-as.ts";
 import { createLimiter, createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { contentOctets, type Draft } from "./accept-messages-statement.ts";
 import { type CommitDeps, sendersOf, unverifiedAddress } from "./commit-batch.ts";
 import { commitEach, type InSameTransaction, type Refusals } from "./commit-each.ts";
@@ -36,6 +37,9 @@ const BULK_AT_ONCE = 2;
  * commit begins later than `waitMs` after the call: by then the caller has received 503 and may send the message again.
  */
 const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 4_000 };
+
+/** Share of the bytes that one workspace may hold, so that its batches take no room from the mail of all others. */
+const SHARE_OF_WORKSPACE = 1 / 4;
 
 export interface Acceptor {
   /**
@@ -76,6 +80,7 @@ class AcceptorOfLines implements Acceptor {
   readonly #bulkLine = createLimiter(BULK_AT_ONCE);
   /** Content that waits or is being stored. */
   #heldBytes = 0;
+  readonly #heldBytesOf = new Map<WorkspaceId, number>();
 
   constructor(deps: CommitDeps, limits: Readonly<typeof LIMITS>) {
     this.#deps = deps;
@@ -98,7 +103,7 @@ class AcceptorOfLines implements Acceptor {
     if (first === undefined) return [];
     const { workspaceId } = first.message;
     const deadline = performance.now() + this.#limits.waitMs;
-    return this.#holding(memoryOf(drafts), () =>
+    return this.#holding(workspaceId, memoryOf(drafts), () =>
       this.#bulkTurn(workspaceId, () =>
         this.#bulkLine(() => commitEach(this.#deps, mails, { deadline, alsoDo })),
       ),
@@ -114,7 +119,7 @@ class AcceptorOfLines implements Acceptor {
     if (first === undefined) return;
     const bytes = memoryOf(drafts);
     const deadline = performance.now() + this.#limits.waitMs;
-    await this.#holding(bytes, async () => {
+    await this.#holding(first.message.workspaceId, bytes, async () => {
       const wait = (line: AcceptLine) =>
         new Promise<void>((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
       if (bytes <= LARGE_BYTES) await wait(this.#small);
@@ -123,21 +128,33 @@ class AcceptorOfLines implements Acceptor {
   }
 
   /** Runs `work` while so many bytes are in memory. @throws ApiError RATE_LIMIT_EXCEEDED if that is too much */
-  async #holding<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+  async #holding<Result>(
+    workspaceId: WorkspaceId,
+    bytes: number,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     const { messages, bytes: most } = this.#limits;
     if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > most) {
-      throw new ApiError(
-        "RATE_LIMIT_EXCEEDED",
-        "Too many messages are waiting to be accepted: retry shortly",
-        { headers: { "Retry-After": "1" } },
-      );
+      throw tooMuchWaits("Too many messages are waiting to be accepted: retry shortly");
     }
-    this.#heldBytes += bytes;
+    const own = this.#heldBytesOf.get(workspaceId) ?? 0;
+    // A single call is admitted whatever its size: the limits of request bodies are far below the share.
+    if (own > 0 && own + bytes > most * SHARE_OF_WORKSPACE) {
+      throw tooMuchWaits("Too many messages of this workspace are waiting to be accepted: retry shortly");
+    }
+    this.#hold(workspaceId, bytes);
     try {
       return await work();
     } finally {
-      this.#heldBytes -= bytes;
+      this.#hold(workspaceId, -bytes);
     }
+  }
+
+  #hold(workspaceId: WorkspaceId, bytes: number): void {
+    this.#heldBytes += bytes;
+    const own = (this.#heldBytesOf.get(workspaceId) ?? 0) + bytes;
+    if (own === 0) this.#heldBytesOf.delete(workspaceId);
+    else this.#heldBytesOf.set(workspaceId, own);
   }
 
   async check(draft: Draft): Promise<void> {
@@ -146,6 +163,10 @@ class AcceptorOfLines implements Acceptor {
     if (refusal !== null) throw refusal;
     await requireAcceptable(db, { plans, clock }, draft.message);
   }
+}
+
+function tooMuchWaits(message: string): ApiError {
+  return new ApiError("RATE_LIMIT_EXCEEDED", message, { headers: { "Retry-After": "1" } });
 }
 
 /** Content of drafts accepted together, in octets: those of one submission share it. */

@@ -175,27 +175,18 @@ async function coverEach(
   batch: readonly Waiting[],
   now: Date,
 ): Promise<Coverage> {
-  const messages = draftsOf(batch).map(({ message }) => message);
-  const uncovered = await findUncovered(tx, plans, messages, now);
+  const mails = batch.map(({ drafts }) => drafts.map(({ message }) => message));
+  const uncovered = await findUncovered(tx, plans, mails, now);
+  const covered: Waiting[] = [];
+  const busy: Waiting[] = [];
   const refused = new Map<Waiting, ApiError>();
-  for (const one of batch) {
-    const [refusal] = one.drafts.flatMap(({ message }) => uncovered.refused.get(message) ?? []);
-    if (refusal === undefined) continue;
-    if (one.drafts.length > 1) {
-      // Drafts of one request are accepted together: all are refused, and their allowance is left for other requests.
-      const rest = await coverEach(
-        tx,
-        plans,
-        batch.filter((other) => other !== one),
-        now,
-      );
-      return { ...rest, refused: rest.refused.set(one, refusal) };
-    }
-    refused.set(one, refusal);
+  for (const [at, one] of batch.entries()) {
+    const refusal = uncovered.refused.get(at);
+    if (refusal !== undefined) refused.set(one, refusal);
+    else if (uncovered.busy.has(at)) busy.push(one);
+    else covered.push(one);
   }
-  const isBusy = ({ drafts }: Waiting) => drafts.some(({ message }) => uncovered.busy.has(message));
-  const left = batch.filter((one) => !refused.has(one));
-  return { covered: left.filter((one) => !isBusy(one)), refused, busy: left.filter(isBusy) };
+  return { covered, refused, busy };
 }
 
 /**

@@ -72,7 +72,7 @@ function commitOnce(
   });
 }
 
-/** The allowance goes to the mails in their order: a mail is refused from the first one on that it does not cover. */
+/** The allowance goes to the mails in their order: one that does not fit is refused, and leaves the rest to the others. */
 async function insertThoseAllowed(
   tx: Queryable,
   { clock, plans, announceSuppressed }: CommitDeps,
@@ -84,17 +84,15 @@ async function insertThoseAllowed(
     (drafts) =>
       drafts.map((draft) => unverifiedAddress(draft, maySendAs)).find((one) => one !== null) ?? null,
   );
-  const asked = mails.filter((_, at) => ofSenders[at] === null).flat();
+  // A mail that is refused for its sender takes nothing.
   const { refused, busy } = await findUncovered(
     tx,
     plans,
-    asked.map(({ message }) => message),
+    mails.map((drafts, at) => (ofSenders[at] === null ? drafts.map(({ message }) => message) : [])),
     now,
   );
   if (busy.size > 0) throw new BusyAccount();
-  const refusals = mails.map(
-    (drafts, at) => ofSenders[at] ?? drafts.flatMap(({ message }) => refused.get(message) ?? [])[0] ?? null,
-  );
+  const refusals = ofSenders.map((ofSender, at) => ofSender ?? refused.get(at) ?? null);
   const accepted = mails.filter((_, at) => refusals[at] === null).flat();
   await insertDrafts(tx, accepted, announceSuppressed, now);
   return refusals;

@@ -18,7 +18,7 @@ import { tryLockAccount } from "#workspace/billing/account-store.ts";
 import { type Capacity, capacityFor } from "#workspace/billing/derive-meter-reading.ts";
 import { limitError } from "#workspace/billing/limit-error.ts";
 import type { OnLimit } from "#workspace/billing/log-reached-limits.ts";
-import { getMeterReading, settleAccount } from "#workspace/billing/meter.ts";
+import { getMeterReading, type SettledAccount, settleAccount } from "#workspace/billing/meter.ts";
 import {
   addEntriesSql,
   addStoredEntriesSql,
@@ -102,64 +102,98 @@ export async function coveredByAllowance(
   return { covered: Math.min(wanted, most ?? wanted), refusal };
 }
 
-/** The messages that cannot be accepted now. Plan and balance cover all others until the transaction ends. */
+/**
+ * The mails that cannot be accepted now, by their places. Plan and balance cover all others until the transaction ends.
+ */
 export interface Uncovered {
-  readonly refused: ReadonlyMap<NewMessage, ApiError>;
-  /** Messages whose account another transaction has locked: the caller retries them, so that the batch does not wait. */
-  readonly busy: ReadonlySet<NewMessage>;
+  readonly refused: ReadonlyMap<number, ApiError>;
+  /** Mails whose account another transaction has locked: the caller retries them, so that the batch does not wait. */
+  readonly busy: ReadonlySet<number>;
 }
 
-/** Messages to suppressed recipients cost nothing and are never refused. */
+/**
+ * The allowance and the storage go to the mails in their order. A mail that does not fit is refused whole, and leaves what
+ * is left to the mails after it. Messages to suppressed recipients cost nothing and are never refused.
+ * @param mails the messages that are accepted together or not at all; those of one mail belong to one workspace
+ */
 export async function findUncovered(
   tx: Queryable,
   plans: Plans,
-  messages: readonly NewMessage[],
+  mails: readonly (readonly NewMessage[])[],
   now: Date,
 ): Promise<Uncovered> {
-  const refused = new Map<NewMessage, ApiError>();
-  const busy = new Set<NewMessage>();
-  const byWorkspace = [...Map.groupBy(messages.filter(isMetered), ({ workspaceId }) => workspaceId)];
+  const refused = new Map<number, ApiError>();
+  const busy = new Set<number>();
+  const metered = mails.flatMap((messages, place): MeteredMail[] => {
+    const own = messages.filter(isMetered);
+    return own[0] === undefined ? [] : [{ place, workspaceId: own[0].workspaceId, messages: own }];
+  });
+  const byWorkspace = [...Map.groupBy(metered, ({ workspaceId }) => workspaceId)];
   for (const [workspaceId, ofWorkspace] of byWorkspace.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const asked = { workspaceId, quantity: ofWorkspace.length, bytes: storedBytes(ofWorkspace) };
+    const all = ofWorkspace.flatMap(({ messages }) => messages);
+    const asked = { workspaceId, quantity: all.length, bytes: storedBytes(all) };
     if (await isWide(tx, asked, now)) continue;
     if (!(await tryLockAccount(tx, workspaceId))) {
-      for (const message of ofWorkspace) busy.add(message);
+      for (const { place } of ofWorkspace) busy.add(place);
       continue;
     }
     const reading = await settleAccount(tx, plans, workspaceId, now);
-    const { most, refusal } = capacityFor(reading, "email");
+    const { most } = capacityFor(reading, "email");
     const room = reading.contentRoom;
     const isCovered = most === null || most >= asked.quantity;
     if (isCovered && (room === null || room >= asked.bytes)) continue;
-    const verdicts = await findSuppressions(tx, ofWorkspace.map(recipientOf));
-    const costing = ofWorkspace.filter((_, at) => verdicts[at] === undefined);
-    const covered = most === null ? costing : costing.slice(0, most);
-    for (const message of costing.slice(covered.length)) {
-      refused.set(message, limitError(refusal, reading, "email", now));
-    }
-    const limit = reading.plan.storage.bytes;
-    if (room === null || limit === null) continue;
-    for (const message of beyondRoom(covered, room)) {
-      const stored = { used: limit - room, added: contentBytes(message), limit };
-      refused.set(message, storageRefusal("bytes", reading.plan.name, stored));
+    const verdicts = await findSuppressions(tx, all.map(recipientOf));
+    const suppressed = new Set(all.filter((_, at) => verdicts[at] !== undefined));
+    const rest = new RestOfAllowance(reading, now);
+    for (const { place, messages } of ofWorkspace) {
+      const refusal = rest.take(messages.filter((message) => !suppressed.has(message)));
+      if (refusal !== null) refused.set(place, refusal);
     }
   }
   return { refused, busy };
 }
 
-/** The messages whose content exceeds the storage that is left after the messages before them. */
-function beyondRoom(messages: readonly NewMessage[], room: number): NewMessage[] {
-  const stored = new Set<string>();
-  let left = room;
-  return messages.filter((message) => {
-    const id = contentIdOf(message);
-    if (stored.has(id)) return false;
-    const bytes = contentBytes(message);
-    if (bytes > left) return true;
-    stored.add(id);
-    left -= bytes;
-    return false;
-  });
+/** The messages of a mail that cost something, and its place among the mails. */
+interface MeteredMail {
+  readonly place: number;
+  readonly workspaceId: WorkspaceId;
+  readonly messages: readonly NewMessage[];
+}
+
+/** What the mails before have left of a workspace's allowance and storage. */
+class RestOfAllowance {
+  readonly #reading: SettledAccount;
+  readonly #now: Date;
+  readonly #refusal: Capacity["refusal"];
+  /** Null is no limit. */
+  #most: number | null;
+  #room: number | null;
+
+  constructor(reading: SettledAccount, now: Date) {
+    const { most, refusal } = capacityFor(reading, "email");
+    this.#reading = reading;
+    this.#now = now;
+    this.#refusal = refusal;
+    this.#most = most;
+    this.#room = reading.contentRoom;
+  }
+
+  /** Takes what one mail needs, or nothing. @returns why it does not fit; null if it does */
+  take(messages: readonly NewMessage[]): ApiError | null {
+    if (messages.length === 0) return null;
+    if (this.#most !== null && messages.length > this.#most) {
+      return limitError(this.#refusal, this.#reading, "email", this.#now, messages.length);
+    }
+    const added = storedBytes(messages);
+    const { name, storage } = this.#reading.plan;
+    if (this.#room !== null && storage.bytes !== null && added > this.#room) {
+      const used = storage.bytes - this.#room;
+      return storageRefusal("bytes", name, { used, added, limit: storage.bytes });
+    }
+    if (this.#most !== null) this.#most -= messages.length;
+    if (this.#room !== null) this.#room -= added;
+    return null;
+  }
 }
 
 /** All recipients of one submission share its content. */

@@ -1,6 +1,6 @@
 /**
- * Request fields that POST /emails/send and POST /emails do not support and refuse, each with advice: without its cc or reply-to the mail
- * would not be what the client meant. Other unknown fields are ignored with a warning.
+ * Request fields that POST /emails/send and POST /emails do not support and refuse, each with advice: without its cc or
+ * reply-to the mail would not be what the client meant. Other unknown fields are ignored with a warning.
  */
 
 type Advice = readonly (readonly [text: string, names: readonly string[]])[];

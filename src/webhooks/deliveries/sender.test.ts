@@ -104,7 +104,7 @@ test("an event is delivered with a signature, and its delivery is listed", async
   expect(await work()).toBe(0);
 });
 
-test("what the receiver answered last is kept, in text, up to 16 KiB", async () => {
+test("what the receiver answered last is kept, in text, up to 16 KiB, and 1 KiB of a success", async () => {
   const { workspaceId, call, path, deliveries } = await newScene();
   receiver.answer = (response) =>
     response
@@ -121,11 +121,15 @@ test("what the receiver answered last is kept, in text, up to 16 KiB", async () 
     body: "no \uFFFD r\uFFFD\uFFFDe \uFFFD",
     is_cut: false,
   });
-  receiver.answer = (response) => response.writeHead(200).end("\u00e9".repeat(10_000));
+  receiver.answer = (response) => response.writeHead(500).end("\u00e9".repeat(10_000));
   clock.advance(RETRY_AFTER_MS[0] ?? 0);
   await work();
   const { answer } = await read();
   expect(answer).toEqual({ content_type: null, body: "\u00e9".repeat(8_192), is_cut: true });
+  receiver.answer = (response) => response.writeHead(200).end("\u00e9".repeat(600));
+  await call("POST", `${path}/deliveries/${id}/replay`);
+  await work();
+  expect((await read()).answer).toEqual({ content_type: null, body: "\u00e9".repeat(512), is_cut: true });
   receiver.answer = answerWith(204);
   await call("POST", `${path}/deliveries/${id}/replay`);
   await work();

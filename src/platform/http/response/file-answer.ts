@@ -1,8 +1,12 @@
 /** Responses that are files without an envelope: job results and exports. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Readable } from "node:stream";
 import { type TSchema, Type } from "typebox";
 
-/** Returned by the handler of an endpoint that sends a file. */
+/**
+ * Returned by the handler of an endpoint that sends a file. The content is read after the handler has returned, in the
+ * context of the handler: what it reads from the database has the same deadlines (platform/database/request-database.ts).
+ */
 export class FileAnswer {
   /** File name for the download; any text. */
   readonly name: string;
@@ -11,6 +15,9 @@ export class FileAnswer {
   constructor(name: string, content: Readable) {
     this.name = name;
     this.content = content;
+    const inContext = AsyncLocalStorage.snapshot();
+    const read = content._read.bind(content);
+    content._read = (size) => inContext(read, size);
   }
 }
 

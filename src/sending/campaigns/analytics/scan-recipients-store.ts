@@ -78,8 +78,9 @@ export async function scanRecipients(
   ].filter((condition) => condition !== false);
   const found = await db.row<ScannedRecipients>(sql`
     with looked as materialized (
-      -- Row comparisons are served by the primary key, or the index of those who unsubscribed, alone. With separate conditions the planner may read the index of
-      -- all campaigns' recipients, and pass over those of the others one by one.
+      -- Row comparisons are served by the primary key, or the index of those who unsubscribed, alone. With separate
+      -- conditions the planner may read the index of all campaigns' recipients, and pass over those of the others one by
+      -- one.
       select subscriber_id, message_id, first_opened_at, first_clicked_at, unsubscribed_at from campaign_recipients
       where (workspace_id, campaign_id, subscriber_id) >= (${workspaceId}, ${campaignId}, ${nilId})
         and (workspace_id, campaign_id, subscriber_id) < (${workspaceId}, ${campaignId}, ${after ?? lastId})

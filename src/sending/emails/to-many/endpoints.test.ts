@@ -439,6 +439,23 @@ describe("a batch", () => {
     expect(await countMessages()).toBe(before);
   });
 
+  test("counts the recipients before it reads them", async () => {
+    const unreadable = { ...mail, to: Array.from({ length: 50 }, () => "nobody") };
+    const { status, body } = await batch(Array.from({ length: 51 }, () => unreadable));
+    expect([status, body.error]).toEqual([
+      400,
+      "emails must have at most 2500 recipients in all, and have 2550",
+    ]);
+    const tooMany = { ...mail, to: Array.from({ length: 3_000 }, () => "nobody") };
+    const named = await batch([tooMany, mail]);
+    expect(named.body.data.results.map(({ error }: { error: string | null }) => error)).toEqual([
+      "to, cc and bcc must have at most 50 addresses together, and have 3000",
+      null,
+    ]);
+    const replies = await batch([{ ...mail, reply_to: Array.from({ length: 11 }, () => "nobody") }]);
+    expect(replies.body.data.results[0].error).toBe("reply_to must have at most 10 addresses");
+  });
+
   test("with an Idempotency-Key is sent once, with its refusals", async () => {
     const key = { "Idempotency-Key": newId() };
     const mails = [mail, { ...mail, to: ["nobody"] }];

@@ -21,21 +21,30 @@ export interface ReadRecipients {
   readonly cc: readonly Mailbox[];
 }
 
-type Given = string | readonly string[] | null | undefined;
+export type GivenMailboxes = string | readonly string[] | null | undefined;
 
-/** @throws ApiError VALIDATION_ERROR that names every address that cannot be read */
+/** How many texts a field has, none of them read. */
+export function textsIn(given: unknown): number {
+  if (given === undefined || given === null) return 0;
+  return Array.isArray(given) ? given.length : 1;
+}
+
+/**
+ * Too many addresses are refused unread.
+ * @throws ApiError VALIDATION_ERROR that names every address that cannot be read
+ */
 export function readRecipients(
-  given: Readonly<Record<"to", Given>> & Readonly<Partial<Record<RecipientType, Given>>>,
+  given: Readonly<Record<"to", GivenMailboxes>> & Readonly<Partial<Record<RecipientType, GivenMailboxes>>>,
 ): ReadRecipients {
-  const faults: FieldFault[] = [];
-  const lists = recipientTypes.map((type) => readList(given[type], type, faults));
-  const [to = [], cc = [], bcc = []] = lists;
-  if (to.length === 0 && faults.length === 0) faults.push({ field: "to", message: "to must not be empty" });
-  const all = to.length + cc.length + bcc.length;
+  const all = recipientTypes.reduce((sum, type) => sum + textsIn(given[type]), 0);
   if (all > MOST_RECIPIENTS) {
     const message = `to, cc and bcc must have at most ${MOST_RECIPIENTS} addresses together, and have ${all}`;
-    faults.push({ field: "to", message });
+    throw invalid({ field: "to", message });
   }
+  const faults: FieldFault[] = [];
+  const lists = recipientTypes.map((type) => readList(given[type], type, faults));
+  const [to = [], cc = []] = lists;
+  if (to.length === 0 && faults.length === 0) faults.push({ field: "to", message: "to must not be empty" });
   refuse(faults);
   const recipients = new Map<string, AddressedRecipient>();
   for (const [place, list] of lists.entries()) {
@@ -48,26 +57,27 @@ export function readRecipients(
   return { recipients: [...recipients.values()], to: to.map(mailboxOf), cc: cc.map(mailboxOf) };
 }
 
-/** @throws ApiError VALIDATION_ERROR that names every address that cannot be read */
-export function readMailboxes(given: Given, field: string, most: number): Mailbox[] {
+/**
+ * Too many addresses are refused unread.
+ * @throws ApiError VALIDATION_ERROR that names every address that cannot be read
+ */
+export function readMailboxes(given: GivenMailboxes, field: string, most: number): Mailbox[] {
+  if (textsIn(given) > most)
+    throw invalid({ field, message: `${field} must have at most ${most} addresses` });
   const faults: FieldFault[] = [];
   const list = readList(given, field, faults);
-  if (list.length > most) faults.push({ field, message: `${field} must have at most ${most} addresses` });
   refuse(faults);
   return list.map(mailboxOf);
 }
 
-function readList(given: Given, field: string, faults: FieldFault[]): Parsed[] {
+function readList(given: GivenMailboxes, field: string, faults: FieldFault[]): Parsed[] {
   if (given === undefined || given === null) return [];
   if (typeof given === "string") return readOne(given, field, faults);
   if (!Array.isArray(given)) {
     faults.push({ field, message: `${field} must be an array` });
     return [];
   }
-  // A list that is far too long is not read.
-  return given
-    .slice(0, 2 * MOST_RECIPIENTS)
-    .flatMap((one: unknown, at) => readOne(one, `${field}[${at}]`, faults));
+  return given.flatMap((one: unknown, at) => readOne(one, `${field}[${at}]`, faults));
 }
 
 function readOne(given: unknown, field: string, faults: FieldFault[]): Parsed[] {
