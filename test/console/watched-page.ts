@@ -13,6 +13,8 @@ const axeOptions = {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   // 24 px, or as much room around; off by default.
   rules: { "target-size": { enabled: true } },
+  // Mails in frames have no scripts, so that axe cannot run in them.
+  iframes: false,
 };
 /** No request for this long: the page shows what it has. */
 const QUIET_MS = 120;
@@ -137,13 +139,18 @@ export class WatchedPage {
   async #countFiles(): Promise<void> {
     const session = await this.page.context().newCDPSession(this.page);
     await session.send("Network.enable");
-    const begun = new Map<string, { readonly path: string; readonly type: string }>();
+    const begun = new Map<string, LoadedFile>();
     session.on("Network.responseReceived", ({ requestId, type, response }) =>
-      begun.set(requestId, { type, path: new URL(response.url).pathname }),
+      begun.set(requestId, {
+        type,
+        path: new URL(response.url).pathname,
+        bytes: -response.encodedDataLength,
+      }),
     );
-    session.on("Network.loadingFinished", ({ requestId, encodedDataLength: bytes }) => {
+    // The head of the answer is about half a kilobyte, and is not part of the file.
+    session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
       const file = begun.get(requestId);
-      if (file !== undefined) this.files.push({ ...file, bytes });
+      if (file !== undefined) this.files.push({ ...file, bytes: file.bytes + encodedDataLength });
     });
   }
 }

@@ -9,7 +9,7 @@ import { dnsRecordsOf } from "./records-to-publish.ts";
 
 const dns = await startFakeDns();
 afterAll(() => dns.close());
-const resolver = createResolver({ servers: [dns.address], timeoutMs: 300, tries: 1 });
+const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 });
 const platform = { BOUNCE_DOMAIN: "bounce.posthaste.test", PLATFORM_SPF_DOMAIN: "spf.posthaste.test" };
 const { publicKey } = await generateDkimKey(2048);
 const { publicKey: otherKey } = await generateDkimKey(1024);
