@@ -1,14 +1,10 @@
-/** Measures what a person waits for while writing: the number of people of a segment, and the preview of a mail. */
-import type { Page } from "playwright-core";
+/** Measures what a person waits for while writing: the number of people of a segment. */
 import { eventually } from "#test/support/eventually.ts";
 import { timed, type Visit } from "./console-visit.ts";
-import { senderDomain } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
 
 const KEYS = "abcdefg";
 const MOST_COUNT_MS = 800;
-const HTML_BYTES = 100_000;
-const MOST_PREVIEW_MS = 500;
 
 /** From a key in the value of a rule to the number of people that it selects. */
 export async function segmentCount(visit: Visit, listId: string): Promise<Figure> {
@@ -39,54 +35,10 @@ export async function segmentCount(visit: Visit, listId: string): Promise<Figure
   return figure("segment: from a key to the number of people", taken, MOST_COUNT_MS);
 }
 
-/** From a key in a mail of 100 kB to the preview that has it. */
-export async function mailPreview(visit: Visit, listId: string): Promise<Figure> {
-  const paragraph = "<p>Leaves fall, and {{ first_name }} reads about it.</p>\n";
-  const { status, body } = await visit.service.call(
-    "POST",
-    "/campaigns",
-    {
-      name: "Autumn",
-      subject: "Autumn",
-      from_name: "The shop",
-      from_email: `shop@${senderDomain}`,
-      mailing_list_id: listId,
-      html_content: paragraph.repeat(HTML_BYTES / paragraph.length),
-    },
-    { key: visit.setup.apiKey },
-  );
-  if (status !== 201) throw new Error(`a campaign was answered ${status}: ${JSON.stringify(body)}`);
-  const page = await visit.open(`/campaigns/${body.data.id}`);
-  await shows(page, "Leaves fall");
-  await page.getByRole("textbox", { name: "HTML" }).click();
-  await page.keyboard.press("ControlOrMeta+Home");
-  const taken = await timesOfKeys(async (key) => {
-    const word = `${key.repeat(8)} `;
-    await page.keyboard.insertText(word);
-    return timed(() => shows(page, word.trim()));
-  });
-  await page.context().close();
-  return figure(
-    `preview of ${grouped(HTML_BYTES / 1_000)} kB: from a key to the mail`,
-    taken,
-    MOST_PREVIEW_MS,
-  );
-}
-
 async function timesOfKeys(press: (key: string) => Promise<number>): Promise<number[]> {
   const taken: number[] = [];
   for (const key of KEYS) taken.push(await press(key));
   return taken;
-}
-
-async function shows(page: Page, word: string): Promise<void> {
-  await eventually("the word in the preview", async () => {
-    for (const frame of page.frames().slice(1)) {
-      const text = await frame.evaluate<string>("document.body?.textContent ?? ''").catch(() => "");
-      if (text.includes(word)) return true;
-    }
-    return false;
-  });
 }
 
 function figure(what: string, taken: readonly number[], most: number): Figure {

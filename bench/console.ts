@@ -10,7 +10,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { launchChromium } from "#test/support/launch-chromium.ts";
 import { signInPerson } from "#test/support/people.ts";
 import { startProgram } from "#test/support/program.ts";
-import { mailPreview, segmentCount } from "./console-editing.ts";
+import { segmentCount } from "./console-editing.ts";
 import { timed, Visit } from "./console-visit.ts";
 import { makePeopleData } from "./people-data.ts";
 import { type BenchSetup, senderDomain } from "./setup.ts";
@@ -47,7 +47,6 @@ export async function benchConsole(setup: BenchSetup): Promise<Figure[]> {
       await warmChanges(visit),
       ...(await peoplePages(visit)),
       await segmentCount(visit, everybody),
-      await mailPreview(visit, everybody),
       ...(await liveChanges(visit)),
     ];
   } finally {
