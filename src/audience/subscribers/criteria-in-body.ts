@@ -1,6 +1,6 @@
 /** The criteria of lists of people as fields of a JSON body; each may be left out. */
 import { type Static, Type } from "typebox";
-import { invalid } from "#platform/errors.ts";
+import { readMoment } from "#platform/dates/read-moment.ts";
 import { Timestamp } from "#platform/shapes.ts";
 import { criteriaWords, type PersonCriteria } from "./person-filter.ts";
 
@@ -42,15 +42,4 @@ export function criteriaOf(given: Static<typeof Criteria>, path: string): Person
     opened_since: at("opened_since"),
     clicked_since: at("clicked_since"),
   };
-}
-
-/**
- * The format `date-time` allows a second 60 and a time zone in brackets, which Date does not read. In the input of a job an
- * unreadable date becomes null, which is no filter.
- */
-function readMoment(text: string, field: string): Date {
-  const moment = new Date(text);
-  if (!Number.isNaN(moment.getTime())) return moment;
-  const message = `${field} must be a date with time and zone, such as 2027-01-31T12:00:00Z`;
-  throw invalid({ field, message });
 }

@@ -2,6 +2,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Pointer } from "typebox/value";
+import { momentWords } from "#platform/dates/read-moment.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { idSpeller } from "./lower-case-ids.ts";
@@ -129,7 +130,7 @@ function tooLong(limit: number, body: unknown, instancePath: string): string {
 
 const formats: Readonly<Record<string, string>> = {
   uuid: "must be a UUID",
-  "date-time": "must be a date with time and zone, such as 2027-01-31T12:00:00Z",
+  "date-time": momentWords,
   date: "must be a date such as 2027-01-31",
 };
 

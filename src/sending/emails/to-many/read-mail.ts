@@ -4,6 +4,7 @@ import type { HeaderField } from "#mail/message/encode-header.ts";
 import type { EmailDetails } from "#messages/message/email-details.ts";
 import { idOfRecipient, newEmailId } from "#messages/message/email-id.ts";
 import type { MessageOptions, NewMessage } from "#messages/store.ts";
+import { readMoment } from "#platform/dates/read-moment.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId } from "#platform/ids.ts";
@@ -171,12 +172,10 @@ function labelsOf({ tags, metadata }: Static<typeof NewMail>): Pick<EmailDetails
   };
 }
 
-/** @throws ApiError VALIDATION_ERROR for a time that is past or too far ahead */
+/** @throws ApiError VALIDATION_ERROR for a time that is unreadable, past or too far ahead */
 function readScheduledAt(text: string, now: Date): Date {
-  const at = new Date(text);
+  const at = readMoment(text, "scheduled_at");
   const refuse = (message: string) => invalid({ field: "scheduled_at", message: `scheduled_at ${message}` });
-  if (Number.isNaN(at.getTime()))
-    throw refuse("must be a date with time and zone, such as 2027-01-31T12:00:00Z");
   if (at <= now) throw refuse("must be in the future: leave it out to send at once");
   if (at.getTime() > now.getTime() + MOST_DAYS_AHEAD * DAY_MS) {
     throw refuse(`must be at most ${MOST_DAYS_AHEAD} days ahead`);
