@@ -25,15 +25,10 @@ export function PreviewPane({
 }) {
   const [view, setView] = useState<"light" | "dark" | "text">("light");
   const [width, setWidth] = useState("375");
-  const { workspace } = usePlace();
   return (
     <section aria-label="Preview" className="flex h-full min-h-0 flex-col border-line bg-sunken lg:border-l">
       <div className="flex shrink-0 flex-wrap items-end gap-2 border-b border-line bg-surface px-4 py-2">
-        {mayCall(workspace, "listSubscribers") ? (
-          <PersonPicker person={person} onPerson={onPerson} />
-        ) : (
-          <p className="flex-1 text-muted">As a sample person</p>
-        )}
+        <PersonChoice person={person} onPerson={onPerson} />
         <Segmented
           label="View"
           isBare
@@ -94,13 +89,19 @@ export function PreviewPane({
   );
 }
 
-export function PersonPicker({
-  person,
-  onPerson,
-}: {
+interface PersonProps {
   readonly person: string;
   readonly onPerson: (person: string) => void;
-}) {
+}
+
+/** As whom the content is shown: a role that lists no people has the sample person only. */
+export function PersonChoice(props: PersonProps) {
+  const { workspace } = usePlace();
+  if (mayCall(workspace, "listSubscribers")) return <PersonPicker {...props} />;
+  return <p className="flex-1 text-muted">As a sample person</p>;
+}
+
+function PersonPicker({ person, onPerson }: PersonProps) {
   const { api, workspace } = usePlace();
   const [text, setText] = useState("");
   const { data } = useQuery({

@@ -1,8 +1,7 @@
 /** The SMS beside the editor, made by the code that sends: as a person, with the number and how many SMS it takes. */
 import type { Schema } from "@posthaste/client";
-import { mayCall, usePlace } from "../../../api/session.tsx";
 import { counted } from "../../../parts/numbers.ts";
-import { PersonPicker, RenderFault } from "./preview-pane.tsx";
+import { PersonChoice, RenderFault } from "./preview-pane.tsx";
 import type { Rendering } from "./use-render.ts";
 
 /** @param person the id of a subscriber, or `SAMPLE` */
@@ -15,15 +14,10 @@ export function SmsPreview({
   readonly person: string;
   readonly onPerson: (person: string) => void;
 }) {
-  const { workspace } = usePlace();
   return (
     <section aria-label="Preview" className="flex h-full min-h-0 flex-col border-line bg-sunken lg:border-l">
       <div className="shrink-0 border-b border-line bg-surface px-4 py-2">
-        {mayCall(workspace, "listSubscribers") ? (
-          <PersonPicker person={person} onPerson={onPerson} />
-        ) : (
-          <p className="text-muted">As a sample person</p>
-        )}
+        <PersonChoice person={person} onPerson={onPerson} />
       </div>
       <div aria-busy={isStale} className="relative min-h-0 flex-1 overflow-auto p-4">
         {mail && (
