@@ -4,6 +4,9 @@ import type { Seed } from "./seed.ts";
 
 const file = new URL("../../console/src/routes.tsx", import.meta.url);
 
+/** Whether the tests look at the whole matrix of pages, states, themes, screens and roles, and not at a part of it. */
+export const isEvery = process.env.CONSOLE_TESTS === "all";
+
 /** Pages without a workspace. */
 export const outside = ["sign-in", "welcome", "reset", "invitation", "confirm-email"] as const;
 

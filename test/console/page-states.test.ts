@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { BrowserContextOptions, Route } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
-import { addressOf, inside } from "./console-routes.ts";
+import { addressOf, inside, isEvery } from "./console-routes.ts";
 import { allButTheSession, failing, failure } from "./failing-api.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
@@ -18,8 +18,6 @@ const PATIENCE_MS = 180_000;
 
 const desk: BrowserContextOptions = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 const phone: BrowserContextOptions = { viewport: { width: 375, height: 720 }, colorScheme: "dark" };
-/** CONSOLE_TESTS=all looks at every page; without it, at one of each kind. */
-const isEvery = process.env.CONSOLE_TESTS === "all";
 const pages = isEvery ? inside : (["", "campaigns", "lists/$list", "messages", "messages/$message"] as const);
 const withoutIds = pages.filter((page) => !page.includes("$"));
 

@@ -5,6 +5,7 @@ import {
   addressOf,
   heavyPages,
   inside,
+  isEvery,
   linked,
   MOST_PAGE_KB,
   outside,
@@ -27,8 +28,7 @@ const screens = [
   { name: "desk", viewport: { width: 1280, height: 800 } },
   { name: "phone", viewport: { width: 375, height: 720 } },
 ] as const;
-/** Of each page CONSOLE_TESTS=all looks at both themes on both screens; without it, at a light desk and a dark phone. */
-const isEvery = process.env.CONSOLE_TESTS === "all";
+/** Of each page a part of the matrix has a light desk and a dark phone. */
 const themesOn = { desk: ["light"], phone: ["dark"] } as const;
 const themes = ["light", "dark"] as const;
 

@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { signInPerson } from "#test/support/people.ts";
-import { addressOf, outside } from "./console-routes.ts";
+import { addressOf, isEvery, outside } from "./console-routes.ts";
 import { allButTheFrame, allButTheSession, failing, failure } from "./failing-api.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { type Box, fingerprintOf, layoutFaults, layoutOf } from "./page-layout.ts";
@@ -39,8 +39,6 @@ const madeWith = new URL("made-with.txt", folder);
 const layouts: Record<string, readonly Box[]> = existsSync(layoutsFile)
   ? JSON.parse(readFileSync(layoutsFile, "utf8"))
   : {};
-/** They take minutes, and are compared where they were drawn. */
-const isEvery = process.env.CONSOLE_TESTS === "all";
 const asksToRenew = inject("renews");
 /** The references, their layouts and what drew them belong together. */
 const renews = asksToRenew && isEvery;
@@ -60,6 +58,7 @@ test.runIf(asksToRenew && !renews)("references are renewed together", () => {
   expect.fail("-u renews the references only with CONSOLE_TESTS=all, because they belong together");
 });
 
+// They take minutes, and are compared where they were drawn.
 describe.skipIf(!isChromiumInstalled || !isEvery)("in a browser", () => {
   let scene: ConsoleScene;
   let seed: Seed;

@@ -11,7 +11,7 @@ import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { signInPerson } from "#test/support/people.ts";
 import { type BuiltInRole, builtInRoles } from "#workspace/people/built-in-roles.ts";
-import { addressOf, inside, views } from "./console-routes.ts";
+import { addressOf, inside, isEvery, views } from "./console-routes.ts";
 import { operationsOfControl } from "./controls.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
@@ -27,7 +27,6 @@ interface Role {
 
 /** A permission that no page of the console asks for. */
 const guest: Role = { name: "Guest", permissions: ["validations:read"] };
-const isEvery = process.env.CONSOLE_TESTS === "all";
 /** An admin has the permissions of an owner. */
 const different = [...builtInRoles.values()].filter(({ key }) => key !== "admin");
 const roles: readonly Role[] = isEvery ? [...different, guest] : [roleOf("support"), guest];
