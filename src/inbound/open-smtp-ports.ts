@@ -160,7 +160,7 @@ function openSubmission(services: ProcessContext, certificate: Certificate, hook
   const authenticator = new KeyAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     clock,
-    onUse: (caller) => lastUsed.note(caller),
+    onUse: ({ workspaceId, actor }) => lastUsed.note(workspaceId, actor.id),
   });
   const reader = new SubmissionReader();
   const workers = new WorkerNotifier(database);

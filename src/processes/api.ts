@@ -46,6 +46,7 @@ import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { createLastSeen } from "#workspace/people/last-seen.ts";
 import { findMembership, findSession } from "#workspace/people/store.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
@@ -93,12 +94,14 @@ export function createApi(
       log,
     });
   const lastUsed = createLastUsed({ db: background, clock, log });
+  const lastSeen = createLastSeen({ db: background, clock, log });
   const authenticator = new Authenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     findSession: (tokenHash, now) => findSession(database, tokenHash, now),
-    findMembership: (userId, workspaceId) => findMembership(database, userId, workspaceId, clock.now()),
+    findMembership: (userId, workspaceId) => findMembership(database, userId, workspaceId),
     clock,
-    onUse: (caller) => lastUsed.note(caller),
+    onUse: ({ workspaceId, actor }) =>
+      (actor.kind === "key" ? lastUsed : lastSeen).note(workspaceId, actor.id),
   });
   const plans = readPlans(config.PLANS_FILE);
   const paymentGateway = stripeOf(config);
@@ -204,7 +207,7 @@ export function createApi(
       // Closes the SMTP sessions of address probes at once, so that the requests that wait for them end.
       await Promise.all([server.close(), prober?.close()]);
       await recorder.flush();
-      await Promise.all([lastUsed.flush(), rateLimiter.close()]);
+      await Promise.all([lastUsed.flush(), lastSeen.flush(), rateLimiter.close()]);
     },
   };
 }

@@ -9,9 +9,9 @@ import { PendingEvent } from "./pending-event.ts";
 
 const writing =
   /\b(?:insert\s+into|delete\s+from|merge\s+into|update\s+(?:only\s+)?\w+(?:\s+(?:as\s+)?\w+)?\s+set)\s+(\w+)?/i;
-/** Counting a request or an attempt, and noting that a session is used or a person seen, is no change that the caller asked for. */
+/** Counting a request or an attempt, and noting that a session is used, is no change that the caller asked for. */
 const counting =
-  /\b(?:quota_uses|idempotency_keys|attempt_buckets|sign_in_challenges)\b|\bupdate\s+(?:sessions\s+set\s+seen_at|workspace_members\s+set\s+last_seen_at)\b/i;
+  /\b(?:quota_uses|idempotency_keys|attempt_buckets|sign_in_challenges)\b|\bupdate\s+sessions\s+set\s+seen_at\b/i;
 
 function isWrite({ text }: Sql): boolean {
   return writing.test(text) && !counting.test(text);

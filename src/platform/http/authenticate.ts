@@ -36,7 +36,7 @@ export type FindMembership = (userId: string, workspaceId: string) => Promise<Me
 interface KeyOptions {
   readonly findKey: FindKey;
   readonly clock: Clock;
-  /** Called for every request with a key; must return at once (last_used_at is written outside the request). */
+  /** Called for every request of an admitted caller; must return at once (times of use are written outside the request). */
   readonly onUse: (caller: Caller) => void;
 }
 
@@ -95,7 +95,7 @@ export class KeyAuthenticator {
 
 /** Authenticates API keys, and people by their sessions. */
 export class Authenticator extends KeyAuthenticator {
-  readonly #find: SessionOptions;
+  readonly #find: KeyOptions & SessionOptions;
   readonly #clock: Clock;
   readonly #sessions: AsyncCache<PersonActor | undefined>;
   readonly #memberships: AsyncCache<MembershipRecord | undefined>;
@@ -135,7 +135,9 @@ export class Authenticator extends KeyAuthenticator {
     if (record.requiresSecondFactor && !actor.hasSecondFactor) {
       throw new ApiError("SECOND_FACTOR_REQUIRED");
     }
-    return { ...record, actor };
+    const caller = { ...record, actor };
+    this.#find.onUse(caller);
+    return caller;
   }
 
   /** The id of the session, if the token was valid within the last minute. Asks no database. */

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { createDatabase } from "#platform/database/pool.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
+import type { LastUses } from "#workspace/last-uses.ts";
 import { issueKey } from "./issue.ts";
 import { createLastUsed } from "./last-used.ts";
 import { hashSecret } from "./secret.ts";
@@ -22,22 +24,26 @@ async function newCaller() {
   return { caller, lastUsed };
 }
 
+function note(uses: LastUses, { workspaceId, actor }: Caller): void {
+  uses.note(workspaceId, actor.id);
+}
+
 test("uses of a key are written at most once a minute", async () => {
   const { caller, lastUsed } = await newCaller();
   const uses = createLastUsed({ db, clock, log });
   expect(await lastUsed()).toBeNull();
   const first = clock.now();
-  uses.note(caller);
+  note(uses, caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(first);
 
   clock.advance(59_999);
-  uses.note(caller);
+  note(uses, caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(first);
 
   clock.advance(1);
-  uses.note(caller);
+  note(uses, caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(clock.now());
 });
@@ -46,10 +52,10 @@ test("a second machine does not write the same minute again", async () => {
   const { caller, lastUsed } = await newCaller();
   const [one, other] = [createLastUsed({ db, clock, log }), createLastUsed({ db, clock, log })];
   const first = clock.now();
-  one.note(caller);
+  note(one, caller);
   await one.flush();
   clock.advance(30_000);
-  other.note(caller);
+  note(other, caller);
   await other.flush();
   expect(await lastUsed()).toEqual(first);
 });
@@ -59,9 +65,9 @@ test("uses of many keys are written together, and of none that is gone", async (
   const settings = { name: "Second", permissions: ["*:read"], expires_at: null };
   const second = await issueKey(db, caller.workspaceId, settings, clock.now());
   const uses = createLastUsed({ db, clock, log });
-  uses.note({ ...caller, actor: { ...caller.actor, id: second.id } });
-  uses.note({ ...caller, actor: { ...caller.actor, id: crypto.randomUUID() } });
-  uses.note(caller);
+  uses.note(caller.workspaceId, second.id);
+  uses.note(caller.workspaceId, crypto.randomUUID());
+  note(uses, caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(clock.now());
   expect((await findKey(db, caller.workspaceId, second.id))?.last_used_at).toEqual(clock.now());
@@ -72,7 +78,7 @@ test("a key that is being changed is not waited for", async () => {
   const uses = createLastUsed({ db, clock, log });
   await db.transaction(async (tx) => {
     await lockKeys(tx, caller.workspaceId, [caller.actor.id]);
-    uses.note(caller);
+    note(uses, caller);
     await uses.flush();
   });
   expect(await lastUsed()).toBeNull();
@@ -87,11 +93,11 @@ test("a database that is away costs a warning, and the use is noted again", asyn
   });
   let current = away;
   const uses = createLastUsed({ db: { ...db, run: (statement) => current.run(statement) }, clock, log });
-  uses.note(caller);
+  note(uses, caller);
   await uses.flush();
   expect(warnings).toHaveLength(1);
   current = db;
-  uses.note(caller);
+  note(uses, caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(clock.now());
   await away.close();

@@ -4,6 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { KeyRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { Use } from "#workspace/last-uses.ts";
 import type { ApiKey } from "./api-key.ts";
 import { hashSecret, prefixOf } from "./secret.ts";
 
@@ -124,26 +125,16 @@ export async function listKeyPermissions(
   return rows.map(({ permissions }) => permissions ?? undefined);
 }
 
-export interface KeyUse {
-  readonly workspaceId: WorkspaceId;
-  readonly keyId: string;
-  readonly at: Date;
-}
-
 /**
  * Writes the last use of many keys, at most once in `minimumSeconds` for each, whichever machine reports it. A row that
  * another transaction has locked is skipped.
  */
-export function updateLastUsed(
-  db: Queryable,
-  uses: readonly KeyUse[],
-  minimumSeconds: number,
-): Promise<number> {
-  const column = <Value>(read: (use: KeyUse) => Value) => uses.map(read);
+export function updateLastUsed(db: Queryable, uses: readonly Use[], minimumSeconds: number): Promise<number> {
+  const column = <Value>(read: (use: Use) => Value) => uses.map(read);
   return db.run(sql`
     with due as (
       select k.workspace_id, k.id, used.at
-      from unnest(${column((use) => use.workspaceId)}::uuid[], ${column((use) => use.keyId)}::uuid[],
+      from unnest(${column((use) => use.workspaceId)}::uuid[], ${column((use) => use.id)}::uuid[],
         ${column((use) => use.at)}::timestamptz[]) as used (workspace_id, id, at)
       join api_keys k on k.workspace_id = used.workspace_id and k.id = used.id
       where k.last_used_at is null or k.last_used_at <= used.at - make_interval(secs => ${minimumSeconds})

@@ -4,14 +4,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { PersonActor } from "#platform/http/auth/caller.ts";
 import type { MembershipRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { Use } from "#workspace/last-uses.ts";
 import { permissionsOfRole, type RoleColumns } from "./granted-role.ts";
 
 /** A session ends when it was not used for this long. */
 export const IDLE_DAYS = 14;
 /** seen_at is written at most once in this time. */
 const SEEN_SECONDS = 60;
-/** last_seen_at of a member is written at most once in this time. */
-const MEMBER_SEEN_SECONDS = 3_600;
 
 /** Implements FindSession of platform/http/authenticate.ts, and notes that the session is used. */
 export async function findSession(
@@ -41,35 +40,44 @@ export async function findSession(
 /** The columns of a member's role from which its permissions follow. */
 type HeldRole = Pick<RoleColumns, "builtInRole" | "ownRolePermissions">;
 
-/** Implements FindMembership of platform/http/authenticate.ts, and notes that the person works in the workspace. */
+/** Implements FindMembership of platform/http/authenticate.ts. */
 export async function findMembership(
   db: Queryable,
   userId: string,
   workspaceId: string,
-  now: Date,
 ): Promise<MembershipRecord | undefined> {
-  const found = await db.row<Omit<MembershipRecord, "permissions"> & HeldRole & { lastSeenAt: Date | null }>(
+  const found = await db.row<Omit<MembershipRecord, "permissions"> & HeldRole>(
     sql`
     select m.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
       w.requires_second_factor as "requiresSecondFactor", m.built_in_role as "builtInRole",
-      r.permissions as "ownRolePermissions", m.last_seen_at as "lastSeenAt"
+      r.permissions as "ownRolePermissions"
     from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.workspace_id = ${workspaceId} and m.user_id = ${userId}`,
     "find membership",
   );
   if (found === undefined) return undefined;
-  const { builtInRole, ownRolePermissions, lastSeenAt, ...workspace } = found;
-  if (lastSeenAt === null || now.getTime() - lastSeenAt.getTime() >= MEMBER_SEEN_SECONDS * 1_000) {
-    // A row that a change of the team has locked is left for the next request.
-    await db.run(sql`
-      update workspace_members set last_seen_at = ${now} where (workspace_id, user_id) in (
-        select workspace_id, user_id from workspace_members
-        where workspace_id = ${workspaceId} and user_id = ${userId} and (last_seen_at is null or last_seen_at < ${now})
-        for no key update skip locked)`);
-  }
+  const { builtInRole, ownRolePermissions, ...workspace } = found;
   return { ...workspace, permissions: permissionsOfRole({ builtInRole, ownRolePermissions }) };
+}
+
+/**
+ * Writes when many members last worked in a workspace, at most once in `minimumSeconds` for each, whichever machine reports
+ * it. A row that a change of the team has locked is skipped.
+ */
+export function updateLastSeen(db: Queryable, uses: readonly Use[], minimumSeconds: number): Promise<number> {
+  return db.run(sql`
+    with due as (
+      select m.workspace_id, m.user_id, used.at
+      from unnest(${uses.map(({ workspaceId }) => workspaceId)}::uuid[], ${uses.map(({ id }) => id)}::uuid[],
+        ${uses.map(({ at }) => at)}::timestamptz[]) as used (workspace_id, user_id, at)
+      join workspace_members m on m.workspace_id = used.workspace_id and m.user_id = used.user_id
+      where m.last_seen_at is null or m.last_seen_at <= used.at - make_interval(secs => ${minimumSeconds})
+      for no key update of m skip locked
+    )
+    update workspace_members m set last_seen_at = due.at from due
+    where m.workspace_id = due.workspace_id and m.user_id = due.user_id`);
 }
 
 /**
