@@ -1,6 +1,7 @@
 /** What needs attention in the open workspace; loaded again when the live counts change. */
 import type { Schema } from "@posthaste/client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
 import { useLive } from "./live.ts";
 import { usePlace } from "./session.tsx";
 
@@ -14,11 +15,17 @@ export function useNotices(withDismissed: boolean) {
   const { api, workspace } = usePlace();
   const live = useLive<LiveNotices>(workspace.id, "notices");
   const { data, error, refetch } = useQuery({
-    queryKey: ["notices", workspace.id, withDismissed, live?.total, live?.newest_id],
+    queryKey: ["notices", workspace.id, withDismissed],
     queryFn: ({ signal }) => api.listNotices({ query: { dismissed: withDismissed }, signal }),
     placeholderData: keepPreviousData,
   });
   const open = data?.notices.filter(({ dismissed_at }) => dismissed_at === null) ?? [];
+  const isNewest = live?.newest_id === null || open.some(({ id }) => id === live?.newest_id);
+  const isOld = data !== undefined && live !== undefined && (live.total !== open.length || !isNewest);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one more request for each live state that shows other notices
+  useEffect(() => {
+    if (isOld) void refetch({ cancelRefetch: false });
+  }, [isOld, live?.total, live?.newest_id, refetch]);
   return {
     notices: data?.notices as readonly Schema<"Notice">[] | undefined,
     total: data ? open.length : (live?.total ?? 0),
