@@ -316,6 +316,7 @@ CREATE INDEX bounces_by_category ON bounces USING btree (workspace_id, category,
 CREATE INDEX bounces_by_code ON bounces USING btree (workspace_id, smtp_code, created_at, id) WHERE (smtp_code IS NOT NULL);
 CREATE INDEX bounces_by_domain ON bounces USING btree (workspace_id, domain, created_at, id);
 CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
+CREATE INDEX bounces_by_type ON bounces USING btree (workspace_id, bounce_type, created_at, id);
 
 create table bulk_action_batches (
   workspace_id uuid not null,
@@ -523,6 +524,7 @@ create table complaints (
 CREATE INDEX complaints_by_campaign ON complaints USING btree (workspace_id, campaign_id, created_at, id) WHERE (campaign_id IS NOT NULL);
 CREATE INDEX complaints_by_domain ON complaints USING btree (workspace_id, domain, created_at, id);
 CREATE INDEX complaints_by_time ON complaints USING btree (workspace_id, created_at, id);
+CREATE INDEX complaints_by_type ON complaints USING btree (workspace_id, feedback_type, created_at, id);
 
 create table confirmation_mails (
   workspace_id uuid not null,
