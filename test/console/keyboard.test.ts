@@ -298,7 +298,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await keys.expectFocus(page.getByLabel("Email"));
       await keys.type(owner.email);
       await keys.fill(page.getByLabel("Password"), owner.password);
-      await keys.press("Enter");
+      // The page that opens first has the focus nowhere until Tab is pressed.
+      await page.keyboard.press("Enter");
     };
     await signIn();
     await page.getByRole("heading", { name: "Hello, Ada" }).waitFor();
@@ -328,7 +329,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await keys.expectFocus(page.getByLabel("Code", { exact: true }));
     // Each code works once, so this is the next one.
     await keys.type(code(STEP_MS));
-    await keys.press("Enter");
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Hello, Ada" }).waitFor();
     // As on every page that opens first, Tab begins at its top.
     await keys.press("Tab");

@@ -12,6 +12,7 @@ const relativeFormat = new Intl.RelativeTimeFormat("en", { style: "short", numer
 const looks = {
   precise: { dateStyle: "medium", timeStyle: "long" },
   day: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
+  year: { year: "numeric" },
   otherYear: { day: "numeric", month: "short", year: "numeric" },
 } as const;
 
@@ -87,6 +88,7 @@ function relative(time: Date, now: number): string | undefined {
 }
 
 function dayOf(time: Date, zone: string, now: number): string {
-  const isThisYear = time.getFullYear() === new Date(now).getFullYear();
+  const yearOf = (date: Date) => formats.of("year", zone).format(date);
+  const isThisYear = yearOf(time) === yearOf(new Date(now));
   return formats.of(isThisYear ? "day" : "otherYear", zone).format(time);
 }

@@ -1,6 +1,8 @@
 /** Jobs that run now, live, with the way to all jobs. Nothing is shown while none runs. */
+import { type Query, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { ProgressBar } from "react-aria-components";
 import { isRunning, type JobsLive, type LiveJob } from "../api/jobs.ts";
 import { useLive } from "../api/live.ts";
@@ -18,7 +20,9 @@ export function JobsTray() {
 
 function LiveJobs() {
   const { workspace } = usePlace();
-  const jobs = useLive<JobsLive | null>(workspace.id, "jobs")?.jobs ?? [];
+  const live = useLive<JobsLive | null>(workspace.id, "jobs")?.jobs;
+  useEndedJobs(live);
+  const jobs = live ?? [];
   const running = jobs.filter(isRunning).length;
   if (jobs.length === 0) return null;
   return (
@@ -43,6 +47,29 @@ function LiveJobs() {
       )}
     </Tray>
   );
+}
+
+/** First words of the keys of queries about people and suppression, which imports and bulk actions change. */
+const changedByJobs: ReadonlySet<string> = new Set(
+  "entries jobs list lists members people person segment segments suppression-list suppression-lists suppressions".split(
+    " ",
+  ),
+);
+
+/** When a job ends, what is shown of people is loaded again. */
+function useEndedJobs(jobs: readonly LiveJob[] | undefined) {
+  const queries = useQueryClient();
+  const known = useRef<ReadonlySet<string>>(undefined);
+  useEffect(() => {
+    if (jobs === undefined) return;
+    const ended = jobs.filter((job) => !isRunning(job)).map(({ id }) => id);
+    // What had ended when the page was opened is in what it loaded.
+    const isNews = known.current !== undefined && ended.some((id) => !known.current?.has(id));
+    known.current = new Set(ended);
+    if (!isNews) return;
+    const isChanged = ({ queryKey: [first] }: Query) => changedByJobs.has(String(first).replace(/ .*/, ""));
+    void queries.invalidateQueries({ predicate: isChanged });
+  }, [jobs, queries]);
 }
 
 function JobRow({ job }: { readonly job: LiveJob }) {

@@ -12,6 +12,7 @@ import { Dialog, Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Panel } from "../../parts/page.tsx";
+import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { StateMark } from "../../parts/state-mark.tsx";
 import { Time } from "../../parts/time.tsx";
 
@@ -29,6 +30,7 @@ export function Senders() {
       }
     >
       {error && <Failure error={error} onRetry={() => refetch()} />}
+      {!data && !error && <SkeletonLines count={1} />}
       {data?.length === 0 && (
         <p className="text-muted">An address whose owner confirms it may send without its domain.</p>
       )}

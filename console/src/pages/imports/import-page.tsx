@@ -27,8 +27,9 @@ export function ImportPage() {
           {list?.name ?? "The list"}
         </Link>
       </p>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
-      {job ? (
+      {error && !list ? (
+        <Failure error={error} onRetry={() => void refetch()} />
+      ) : job ? (
         <ImportJob id={job} listId={listId} listName={name} />
       ) : (
         <ImportWizard listId={listId} listName={name} />
