@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { reloadAfterUpgrade } from "./reload-after-upgrade.ts";
 import { createPages } from "./routes.tsx";
 import "./tokens.css";
 
@@ -10,6 +11,7 @@ const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
 });
 const pages = createPages(queries);
+reloadAfterUpgrade();
 const place = document.getElementById("root");
 if (place) {
   createRoot(place).render(

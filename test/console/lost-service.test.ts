@@ -74,4 +74,20 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     },
     JOURNEY_MS,
   );
+
+  test("a tab from before an upgrade loads the new console when it needs a part that is gone", async () => {
+    const context = await scene.newContext();
+    const page = await context.newPage();
+    await page.goto(address);
+    await page.getByRole("textbox", { name: "HTML" }).waitFor();
+    let isGone = true;
+    await page.route(/send-sheet/, (route) => (isGone ? route.fulfill({ status: 404 }) : route.continue()));
+    const reloaded = page.waitForEvent("load");
+    await page.getByRole("button", { name: /^Send/ }).click();
+    await reloaded;
+    isGone = false;
+    await page.getByRole("button", { name: /^Send/ }).click();
+    await page.getByRole("dialog").waitFor();
+    await context.close();
+  });
 });
