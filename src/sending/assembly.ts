@@ -11,6 +11,7 @@ import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
+import { trackingBaseOf } from "#identity/tracking-domains/tracking-base-url.ts";
 import { listFinalFaults } from "#messages/final-faults-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Config } from "#platform/config/config.ts";
@@ -57,8 +58,10 @@ import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
-import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
+import { fieldUsesOf, findAutoresponderOfList, mediaUsesOf } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
+import { mediaEndpoints } from "./media/endpoints.ts";
+import { registerMedia } from "./media/media-page.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
 import { sentMessageParser } from "./message-content/parse-sent-message.ts";
@@ -117,6 +120,13 @@ export function sendingEndpoints(
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
+    ...mediaEndpoints({
+      db,
+      clock,
+      plans,
+      mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
+      uses: mediaUsesOf({ campaigns, autoresponders }),
+    }),
     ...campaignCheckEndpoints({
       ...mailComposing,
       hasSmsGateway,
@@ -224,6 +234,7 @@ export function registerSendingPages(
   gateway: Gateway | null,
 ): void {
   registerPreviews(pages, { db, clock, keys: previewKeys(secrets) });
+  registerMedia(pages, db);
   if (gateway?.kind !== "http") return;
   registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
 }

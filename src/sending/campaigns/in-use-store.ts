@@ -1,5 +1,5 @@
 /**
- * Which campaign uses a list, segment, sender, tracking domain or route, so that it cannot be deleted meanwhile. When a list
+ * Which campaign uses a list, segment, picture, sender, tracking domain or route, so that it cannot be deleted meanwhile. When a list
  * or segment is deleted, campaigns keep its name.
  */
 import sql, { type Sql } from "sql-template-tag";
@@ -94,6 +94,22 @@ function listCampaignsWithSegments(
     select used.id as used_id, c.id, c.name, null::uuid as mailing_list_id, true as prevents_deletion
     from campaigns c join unnest(${ids}) used (id) on used.id = any (c.audience_segments)
     where c.workspace_id = ${workspaceId} and c.audience_segments && ${ids} and (status = 'draft' or ${isUnderWay})`,
+  );
+}
+
+/** Campaigns whose HTML shows one of the pictures, including drafts and sent ones. */
+export function listCampaignsWithMedia(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mediaIds: readonly string[],
+): Promise<UserRow[]> {
+  const ids = sql`${[...mediaIds]}::uuid[]`;
+  return listFirstUsers(
+    db,
+    sql`
+    select used.id as used_id, c.id, c.name, null::uuid as mailing_list_id, true as prevents_deletion
+    from campaigns c join unnest(${ids}) used (id) on used.id = any (c.media_ids)
+    where c.workspace_id = ${workspaceId} and c.media_ids <> '{}' and c.media_ids && ${ids} and c.deleted_at is null`,
   );
 }
 
