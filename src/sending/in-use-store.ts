@@ -1,4 +1,4 @@
-/** Which campaigns and autoresponders use a custom field, a list or a picture, so that it cannot be deleted meanwhile. */
+/** Which campaigns and autoresponders use a custom field or a list, so that it cannot be deleted meanwhile. */
 import sql, { type Sql } from "sql-template-tag";
 import type { FieldUse } from "#audience/segments/refuse-used-field-changes.ts";
 import {
@@ -13,8 +13,6 @@ import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { listCampaignsWithMedia } from "./campaigns/in-use-store.ts";
-import type { MediaUse } from "./media/media-use.ts";
 
 type ListUsers = (
   db: Queryable,
@@ -67,10 +65,11 @@ const listAutorespondersWithFields = usersOfFields(
   sql`g.date_field = f.field_name and ${isOnItsList}`,
 );
 
-type Nouns = Readonly<Record<"campaigns" | "autoresponders", Resource>>;
-
 /** @param nouns what a caller reads to see campaigns and autoresponders */
-export const fieldUsesOf = ({ campaigns, autoresponders }: Nouns): readonly FieldUse[] => [
+export const fieldUsesOf = ({
+  campaigns,
+  autoresponders,
+}: Readonly<Record<"campaigns" | "autoresponders", Resource>>): readonly FieldUse[] => [
   {
     kind: "campaign",
     noun: campaigns,
@@ -94,44 +93,6 @@ export const fieldUsesOf = ({ campaigns, autoresponders }: Nouns): readonly Fiel
     remedy: "deactivate them",
     needsType: true,
     list: listAutorespondersWithFields,
-  },
-];
-
-/** Autoresponders that show one of the pictures in a step. */
-function listAutorespondersWithMedia(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mediaIds: readonly string[],
-): Promise<UserRow[]> {
-  const ids = sql`${[...mediaIds]}::uuid[]`;
-  return listFirstUsers(
-    db,
-    sql`
-    select distinct used.id as used_id, a.id, a.name, a.mailing_list_id, true as prevents_deletion
-    from autoresponder_contents c
-    join unnest(${ids}) used (id) on used.id = any (c.media_ids)
-    join autoresponder_steps s on s.workspace_id = c.workspace_id and s.autoresponder_id = c.autoresponder_id
-      and s.content_id = c.id and s.position is not null
-    join autoresponders a on a.workspace_id = c.workspace_id and a.id = c.autoresponder_id
-    where c.workspace_id = ${workspaceId} and c.media_ids <> '{}' and c.media_ids && ${ids}`,
-  );
-}
-
-/** @param nouns what a caller reads to see campaigns and autoresponders */
-export const mediaUsesOf = ({ campaigns, autoresponders }: Nouns): readonly MediaUse[] => [
-  {
-    kind: "campaign",
-    noun: campaigns,
-    what: "Campaigns",
-    remedy: "change or delete them",
-    list: listCampaignsWithMedia,
-  },
-  {
-    kind: "autoresponder",
-    noun: autoresponders,
-    what: "Autoresponders",
-    remedy: "change their steps",
-    list: listAutorespondersWithMedia,
   },
 ];
 

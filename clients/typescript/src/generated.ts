@@ -10893,6 +10893,27 @@ export interface components {
              */
             id: string | null;
         };
+        /** @description A file in a mail: with `filename`, `content` and `content_type`, or with `media_id`. */
+        MailAttachment: {
+            /** @description Name of the file, without folders; programs are refused by their ending. */
+            filename?: string | null;
+            /** @description The file in Base64. */
+            content?: string | null;
+            /** @description Media type, such as application/pdf. */
+            content_type?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture of `GET /media` instead of `content` and `content_type`; `filename` is then optional. The mail gets a copy.
+             */
+            media_id?: string | null;
+            /**
+             * @description Whether it is listed as a file, or shown within the HTML by its `content_id`. Default: `attachment`; `inline` for a picture by `media_id` that has a `content_id`.
+             * @enum {string|null}
+             */
+            disposition?: "attachment" | "inline" | null;
+            /** @description For inline images: the HTML refers to it as cid:<content_id>. */
+            content_id?: string | null;
+        };
         NewEmail: {
             /** @description At least one recipient: `ada@example.com` or `Ada <ada@example.com>`. With cc and bcc at most 50. */
             to: string[];
@@ -10919,7 +10940,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /** @description Files in the mail. */
-            attachments?: components["schemas"]["Attachment"][] | null;
+            attachments?: components["schemas"]["MailAttachment"][] | null;
             /** @description Words to find and count the mail by, at most 10 of at most 50 characters. Recipients do not see them. */
             tags?: string[] | null;
             /** @description Your own names and values, such as an order number: at most 20, names of at most 40 letters, digits, hyphens, underscores and dots, values of at most 200 characters. Recipients do not see them. */

@@ -9,6 +9,7 @@ import { listFirstUsers } from "#audience/uses/first-users-store.ts";
 import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { MediaUse } from "#sending/media/media-use.ts";
 import { campaigns } from "./campaign.ts";
 
 /** Whether a campaign `c` goes to the list or to one of its segments, or refers to either in its conditions. */
@@ -98,7 +99,7 @@ function listCampaignsWithSegments(
 }
 
 /** Campaigns whose HTML shows one of the pictures, including drafts and sent ones. */
-export function listCampaignsWithMedia(
+function listCampaignsWithMedia(
   db: Queryable,
   workspaceId: WorkspaceId,
   mediaIds: readonly string[],
@@ -112,6 +113,14 @@ export function listCampaignsWithMedia(
     where c.workspace_id = ${workspaceId} and c.media_ids <> '{}' and c.media_ids && ${ids} and c.deleted_at is null`,
   );
 }
+
+export const mediaUsedByCampaigns: MediaUse = {
+  kind: "campaign",
+  noun: campaigns,
+  what: "Campaigns",
+  remedy: "change or delete them",
+  list: listCampaignsWithMedia,
+};
 
 export const segmentUsedByCampaigns: SegmentUse = {
   kind: "campaign",

@@ -9,6 +9,7 @@ import { verifyShop } from "#test/support/campaigns.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
 import { gif, jpg, png } from "#test/support/pictures.ts";
 import { startService } from "#test/support/service.ts";
+import { findMediaUrl } from "./media-link.ts";
 
 const service = await startService();
 const { call, database, workspaceId } = service;
@@ -239,6 +240,13 @@ describe("the address of a picture", () => {
     expect(await statusAt(new URL(url).pathname)).toBe(200);
     expect(await statusAt("/api/v1/media")).toBe(404);
   });
+});
+
+test("an id gives the address of a picture of its workspace only", async () => {
+  const { id, url } = await upload();
+  const { workspaceId: other } = await service.newWorkspace();
+  expect(await findMediaUrl(database, workspaceId, id, service.url)).toBe(url);
+  expect(await findMediaUrl(database, other, id, service.url)).toBe(undefined);
 });
 
 describe("a picture in use", () => {

@@ -9,10 +9,9 @@ import { pageOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { Media, MediaChanges, NewMedia, UploadedMedia } from "./media.ts";
+import { Media, MediaChanges, mediaResource, NewMedia, UploadedMedia } from "./media.ts";
 import { mediaUrl } from "./media-link.ts";
 import { type MediaUse, requireMediaUnused } from "./media-use.ts";
-import { media } from "./permission.ts";
 import { pictureKinds } from "./picture/picture.ts";
 import { PictureRecoder } from "./picture/recode-in-thread.ts";
 import { MOST_BYTES } from "./picture/recode-picture.ts";
@@ -56,7 +55,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       path: "/media",
       summary: "Pictures, newest first",
       description: "Pictures that were uploaded for mail, with their public addresses and what uses them.",
-      needs: need(media, "read"),
+      needs: need(mediaResource, "read"),
       query: {
         ...cursorFields(),
         search: textField(200, "A part of the name."),
@@ -84,7 +83,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Upload a picture for mail",
       description:
         "PNG, JPEG, GIF (animated, too) and WebP. The picture is written again, so that nothing but its pixels is stored: Exif data such as the place where it was taken is removed, and its orientation applied. The answer has its public address. The same file is stored once: uploaded again, the answer is the picture that is there. It counts in the storage of the plan.",
-      needs: need(media, "write"),
+      needs: need(mediaResource, "write"),
       body: NewMedia,
       answer: UploadedMedia,
       status: 201,
@@ -102,7 +101,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       path: "/media/{id}",
       summary: "One picture",
       description: "The picture with its public address and what uses it. The file itself is at `url`.",
-      needs: need(media, "read"),
+      needs: need(mediaResource, "read"),
       answer: Media,
       message: "Picture",
       handle: async ({ caller, params: { id } }) =>
@@ -115,7 +114,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Change the name or the alternative text of a picture",
       description:
         "Omitted fields stay. `url` ends with the new name; addresses with the old one work, too. Mail and drafts that show the picture do not change.",
-      needs: need(media, "write"),
+      needs: need(mediaResource, "write"),
       body: MediaChanges,
       answer: Media,
       message: "Picture changed",
@@ -134,7 +133,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Delete a picture that no campaign and no autoresponder shows",
       description:
         "Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.",
-      needs: need(media, "write"),
+      needs: need(mediaResource, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
       message: "Picture deleted",

@@ -1,11 +1,20 @@
-/** The shapes of pictures in requests and answers. */
+/** Pictures of mail: the permission, and the shapes in requests and answers. */
 import { type Static, Type } from "typebox";
 import { UsedBy } from "#audience/uses/used-by.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { CreatedAt, described, Id, UpdatedAt } from "#platform/shapes.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 import { MOST_PIXELS, MOST_WIDTH, pictureKinds } from "./picture/picture.ts";
 import { MOST_BYTES } from "./picture/recode-picture.ts";
+
+export const mediaResource: Resource = {
+  name: "media",
+  label: "Media",
+  group: "Sending",
+  about:
+    "Pictures that mail shows: uploaded, written again without hidden data, and served under the tracking domain.",
+};
 
 const LONGEST_ALT_TEXT = 500;
 
@@ -67,4 +76,3 @@ export const NewMedia = Type.Object(
 export type NewMedia = Static<typeof NewMedia>;
 
 export const MediaChanges = Type.Partial(Type.Object({ name, alt_text: altText }), { $id: "MediaChanges" });
-export type MediaChanges = Static<typeof MediaChanges>;

@@ -83,7 +83,8 @@ export function findMediaOfFile(
     select ${columns} from media where workspace_id = ${workspaceId} and source_sha256 = ${sourceSha256}`);
 }
 
-export interface NewMedia extends RecodedPicture, Pick<MediaRow, "id" | "name" | "alt_text"> {
+/** A picture to store. */
+export interface StoredPicture extends RecodedPicture, Pick<MediaRow, "id" | "name" | "alt_text"> {
   readonly sourceSha256: Buffer;
   /** Of the content. */
   readonly sha256: Buffer;
@@ -93,7 +94,7 @@ export interface NewMedia extends RecodedPicture, Pick<MediaRow, "id" | "name" |
 export function insertMedia(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { octets, ...picture }: NewMedia,
+  { octets, ...picture }: StoredPicture,
   now: Date,
 ): Promise<MediaRow | undefined> {
   return db.row(sql`

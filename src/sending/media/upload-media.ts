@@ -8,7 +8,7 @@ import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import type { NewMedia } from "./media.ts";
 import type { PictureRecoder } from "./picture/recode-in-thread.ts";
-import { findMediaOfFile, insertMedia, type MediaRow, mediaRoom } from "./store.ts";
+import { findMediaOfFile, insertMedia, type MediaRow, mediaRoom, type StoredPicture } from "./store.ts";
 
 export interface UploadDeps extends StorageDeps {
   readonly db: Database;
@@ -46,7 +46,7 @@ export async function uploadMedia(
 async function insert(
   deps: UploadDeps,
   workspaceId: WorkspaceId,
-  picture: Parameters<typeof insertMedia>[2],
+  picture: StoredPicture,
 ): Promise<StoredUpload> {
   const { db, clock } = deps;
   const stored = await db.transaction(async (tx) => {

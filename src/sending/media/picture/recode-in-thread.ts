@@ -6,8 +6,7 @@ import { createWorkspaceLimiter, type KeyedLimiter } from "#platform/concurrency
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import { createWorkerThread, type WorkerThread } from "#platform/process/worker-thread.ts";
 import { damaged } from "./picture.ts";
-import { DECODER_FAILED, type RecodedPicture } from "./recode-picture.ts";
-import type { RecodeAnswer } from "./recode-thread.ts";
+import { DECODER_FAILED, type RecodeAnswer, type RecodedPicture } from "./recode-picture.ts";
 
 /** 25 megapixels take two to five seconds, and several times that on a busy machine. */
 const LIMITS = { deadlineMs: 30_000, heapMb: 256 };

@@ -23,6 +23,11 @@ export interface RecodedPicture {
   readonly frames: number;
 }
 
+/** The answer of the thread; `fault` is a sentence for the caller. */
+export type RecodeAnswer =
+  | ({ readonly ok: true } & RecodedPicture)
+  | { readonly ok: false; readonly fault: string };
+
 /**
  * @throws PictureFault with a sentence for the caller, and an Error with DECODER_FAILED for a damaged file that a decoder did
  *   not take: its thread should end, because the memory of the decoder is not freed then

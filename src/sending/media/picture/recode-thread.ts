@@ -1,11 +1,7 @@
 /** The worker thread of recode-in-thread.ts. */
 import { answerQuestions } from "#platform/process/answer-questions.ts";
 import { PictureFault } from "./picture.ts";
-import { type RecodedPicture, recodePicture } from "./recode-picture.ts";
-
-export type RecodeAnswer =
-  | ({ readonly ok: true } & RecodedPicture)
-  | { readonly ok: false; readonly fault: string };
+import { type RecodeAnswer, recodePicture } from "./recode-picture.ts";
 
 answerQuestions(async (file: Uint8Array): Promise<RecodeAnswer> => {
   try {
