@@ -35,7 +35,7 @@ export function gif(width: number, height: number, frames: number): Buffer {
   const buffer = Buffer.alloc(2_000 + frames * (width * height + 2_000));
   const writer = new GifWriter(buffer, width, height, { palette, loop: 3 });
   for (let at = 0; at < frames; at += 1) {
-    const pixels = new Array(width * height).fill(at % 3);
+    const pixels = Array.from({ length: width * height }, () => at % 3);
     if (at > 0) pixels[0] = 3;
     writer.addFrame(0, 0, width, height, pixels, {
       delay: 10 + at,

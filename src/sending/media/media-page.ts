@@ -1,6 +1,7 @@
 /** Serves pictures at their public addresses, on every host, to anyone: mail programs have no key. */
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { isKnownVersion } from "#platform/http/response/known-version.ts";
@@ -10,6 +11,9 @@ import { findMediaPart, findServedMedia, type ServedMedia } from "./store.ts";
 
 /** Most pictures of mail are smaller, and are read by one statement. A connection holds two such parts at most. */
 const PART_OCTETS = 256 * 1024;
+
+/** After a campaign the same few pictures are asked for thousands of times. 25 MB are kept at most. */
+const KEPT = { ms: 5_000, most: 100, isKept: (served: ServedMedia | undefined) => served !== undefined };
 
 /** The content of an address never changes. Opened on its own, a picture is a document, too. */
 const headers = {
@@ -21,19 +25,18 @@ const headers = {
 };
 
 export function registerMedia(pages: FastifyInstance, db: Queryable): void {
+  const kept = new AsyncCache<ServedMedia | undefined>(KEPT);
   pages.get<{ Params: { "*": string } }>(`${MEDIA_PATH}*`, async (request, reply) => {
     const [token = "", _fileName, ...more] = request.params["*"].split("/");
     const named = more.length === 0 ? readMediaToken(token) : null;
-    const isHead = request.method === "HEAD";
-    // A client that has the picture usually gets no content.
-    const most = isHead || request.headers["if-none-match"] !== undefined ? 0 : PART_OCTETS;
-    const served = named && (await findServedMedia(db, named.workspaceId, named.id, most));
+    const served =
+      named && (await kept.get(token, () => findServedMedia(db, named.workspaceId, named.id, PART_OCTETS)));
     if (!named || !served) throw notFound("Picture");
     const etag = `"${served.sha256.toString("base64url")}"`;
     reply.headers({ ...headers, ETag: etag });
     if (isKnownVersion(request, etag)) return reply.code(304).send();
     // The stream of a HEAD request is empty: the length of its content is not that of the answer.
-    const content = isHead ? [] : partsOf(db, named, served);
+    const content = request.method === "HEAD" ? [] : partsOf(db, named, served);
     return reply
       .type(`image/${served.kind}`)
       .header("Content-Length", served.bytes)
@@ -47,7 +50,7 @@ async function* partsOf(
   { workspaceId, id }: { readonly workspaceId: WorkspaceId; readonly id: string },
   { beginning, bytes }: ServedMedia,
 ): AsyncGenerator<Buffer> {
-  if (beginning.length > 0) yield beginning;
+  yield beginning;
   for (let start = beginning.length; start < bytes; start += PART_OCTETS) {
     const part = await findMediaPart(db, workspaceId, id, { start, length: PART_OCTETS });
     if (part === undefined) throw new Error("a picture was deleted while it was sent");

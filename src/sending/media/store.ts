@@ -158,7 +158,7 @@ export interface ServedMedia extends Pick<MediaRow, "kind" | "bytes"> {
 
 /**
  * A picture for anyone with its address; undefined for that of a suspended workspace.
- * @param most octets of the beginning; the others are not read
+ * @param most octets of the content to read
  */
 export function findServedMedia(
   db: Queryable,

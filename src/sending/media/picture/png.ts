@@ -58,7 +58,7 @@ export async function decodePng(file: Buffer): Promise<Pixels> {
   return decode(file);
 }
 
-/** Lossless; with a palette where there are few colours. It takes about half a second for each megapixel of a photograph. */
+/** Lossless; with a palette where there are few colours. A photograph takes a sixth of a second for each megapixel. */
 export async function encodePng({ data, width, height }: Pixels): Promise<Uint8Array> {
   await initEncoder(codecFile("@jsquash/oxipng/codec/pkg/squoosh_oxipng_bg.wasm"));
   return optimise_raw(data, width, height, 0, false, true);

@@ -8,7 +8,7 @@ import { createWorkerThread, type WorkerThread } from "#platform/process/worker-
 import { damaged } from "./picture.ts";
 import { DECODER_FAILED, type RecodeAnswer, type RecodedPicture } from "./recode-picture.ts";
 
-/** 25 megapixels take two to five seconds, and several times that on a busy machine. */
+/** The largest pictures take some four seconds, and several times that on a busy machine. */
 const LIMITS = { deadlineMs: 30_000, heapMb: 256 };
 const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 30_000 };
 

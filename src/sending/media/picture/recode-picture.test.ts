@@ -64,6 +64,24 @@ test("a PNG keeps its pixels and loses texts and what follows its end", async ()
   expect(PNG.sync.read(Buffer.from(picture.octets)).data.equals(halves(40, 20))).toBe(true);
 });
 
+test.each([
+  ["grey", 0, 8],
+  ["grey of 16 bits", 0, 16],
+  ["grey with alpha", 4, 8],
+  ["colours of 16 bits", 6, 16],
+])("a PNG in %s looks the same, and so does what is made of it", async (_what, colorType, bitDepth) => {
+  const plain = png(40, 20, { colorType, inputColorType: 6, bitDepth });
+  const once = await recodePicture(plain);
+  const twice = await recodePicture(Buffer.from(once.octets));
+  const wanted = PNG.sync.read(plain).data;
+  for (const { octets } of [once, twice]) {
+    // Libraries round 16 bits to 8 in two ways.
+    const { data } = PNG.sync.read(Buffer.from(octets));
+    const differences = data.map((octet, at) => Math.abs(octet - (wanted[at] ?? 0)));
+    expect([data.length, Math.max(...differences) <= 1]).toEqual([wanted.length, true]);
+  }
+});
+
 test("a JPEG is turned as its Exif says, and loses Exif and what follows its end", async () => {
   const plain = jpg(40, 20);
   const file = Buffer.concat([plain.subarray(0, 2), exif(6), plain.subarray(2), Buffer.from(SECRET)]);
@@ -126,7 +144,9 @@ test("pixels of GIFs are decompressed as another library does", () => {
     fc.property(pixels, ([bits, length, stream]) => {
       const wanted = Uint8Array.from(stream.take(length), (value) => value % 2 ** bits);
       const buffer = Buffer.alloc(length * 2 + 5_000);
-      const writer = new GifWriter(buffer, length, 1, { palette: new Array(2 ** bits).fill(0) });
+      const writer = new GifWriter(buffer, length, 1, {
+        palette: Array.from({ length: 2 ** bits }, () => 0),
+      });
       const end = writer.addFrame(0, 0, length, 1, [...wanted]);
       const start = 13 + 3 * 2 ** bits + 10;
       const blocks: Buffer[] = [];
@@ -149,6 +169,10 @@ test.each([
   if (kind !== "png") return;
   const { data } = PNG.sync.read(Buffer.from(picture.octets));
   expect([...data.subarray(0, 4), ...data.subarray(-4)]).toEqual([255, 0, 0, 255, 0, 0, 255, 255]);
+});
+
+test("a picture that is very high is refused", async () => {
+  expect(await faultOf(png(700, 16_000))).toMatch(/^The picture is 16,000 pixels high, at a width of 700/);
 });
 
 test.each([
@@ -249,7 +273,11 @@ test("animated PNG, and JPEG in colours of print, are refused with what to do", 
 test("a JPEG of thousands of scans is refused", async () => {
   const plain = jpg(60, 60);
   const scan = plain.subarray(plain.indexOf(Buffer.from([0xff, 0xda])), -2);
-  const file = Buffer.concat([plain.subarray(0, -2), ...new Array(1_000).fill(scan), plain.subarray(-2)]);
+  const file = Buffer.concat([
+    plain.subarray(0, -2),
+    ...Array.from({ length: 1_000 }, () => scan),
+    plain.subarray(-2),
+  ]);
   expect(await faultOf(file)).toMatch(/unusual form/);
 });
 

@@ -14,6 +14,9 @@ import { decodeWebp, encodeWebp, isWebp, readWebp } from "./webp.ts";
 /** Bytes of an uploaded file, and of a stored picture. */
 export const MOST_BYTES = 10 * 1024 * 1024;
 
+/** To encode as many takes up to three seconds of a processor. */
+const MOST_STORED_PIXELS = 10_000_000;
+
 export interface RecodedPicture {
   readonly kind: PictureKind;
   readonly octets: Uint8Array;
@@ -58,6 +61,11 @@ async function still(
 ): Promise<RecodedPicture> {
   const pixels = scaleDown(await decoded.catch(decoderFailed), MOST_WIDTH);
   const { width, height } = pixels;
+  if (width * height > MOST_STORED_PIXELS) {
+    throw new PictureFault(
+      `The picture is ${height.toLocaleString("en")} pixels high, at a width of ${width.toLocaleString("en")}, and may have at most ${MOST_STORED_PIXELS / 1_000_000} megapixels in that size: cut it into several pictures`,
+    );
+  }
   return { kind, octets: await encode(pixels), width, height, frames: 1 };
 }
 
