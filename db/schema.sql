@@ -91,9 +91,11 @@ create table autoresponder_contents (
   tracks_opens boolean not null,
   tracks_clicks boolean not null,
   warnings jsonb not null,
+  media_ids uuid[] default '{}'::uuid[] not null,
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX autoresponder_contents_by_autoresponder ON autoresponder_contents USING btree (workspace_id, autoresponder_id);
+CREATE INDEX autoresponder_contents_with_media ON autoresponder_contents USING btree (workspace_id) WHERE (media_ids <> '{}'::uuid[]);
 
 create table autoresponder_counters (
   workspace_id uuid not null,
@@ -482,6 +484,7 @@ create table campaigns (
   approval_requested_by text,
   approval_message text,
   approval_revision integer,
+  media_ids uuid[] default '{}'::uuid[] not null,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),
@@ -493,6 +496,7 @@ CREATE INDEX campaigns_by_list ON campaigns USING btree (workspace_id, audience_
 CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
 CREATE INDEX campaigns_paused ON campaigns USING btree (workspace_id, paused_at) WHERE (status = 'paused'::text);
 CREATE INDEX campaigns_to_approve ON campaigns USING btree (workspace_id, approval_requested_at) WHERE ((status = 'draft'::text) AND (approval_requested_at IS NOT NULL));
+CREATE INDEX campaigns_with_media ON campaigns USING btree (workspace_id) WHERE (media_ids <> '{}'::uuid[]);
 
 create table captured_messages (
   workspace_id uuid not null,
@@ -903,6 +907,27 @@ create table mailing_lists (
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((opt_in_type = ANY (ARRAY['single'::text, 'double'::text, 'api'::text, 'import'::text])))
+);
+
+create table media (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  alt_text text not null,
+  kind text not null,
+  width integer not null,
+  height integer not null,
+  frames integer not null,
+  bytes integer not null,
+  source_sha256 bytea not null,
+  sha256 bytea not null,
+  content bytea not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  UNIQUE (workspace_id, source_sha256),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((kind = ANY (ARRAY['png'::text, 'jpeg'::text, 'gif'::text, 'webp'::text])))
 );
 
 create table memberships (

@@ -1,5 +1,6 @@
 /** Generates the committed files that are derived from the code. `npm run generate` writes them. */
 import { readFileSync } from "node:fs";
+import { mediaRoom } from "#sending/media/store.ts";
 import { invitationRoom } from "#workspace/team/invitations/store.ts";
 import { roleRoom } from "#workspace/team/roles/store.ts";
 import { teammateRoom } from "#workspace/team/teammate-store.ts";
@@ -93,6 +94,7 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   suppressionListRoom,
   campaignRoom,
   autoresponderRoom,
+  mediaRoom,
   sendingDomainRoom,
   verifiedSenderRoom,
   trackingDomainRoom,

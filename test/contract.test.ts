@@ -98,6 +98,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  media: "media",
   "merge-tags": "campaigns",
   notices: "notices",
   render: "campaigns",

@@ -32,6 +32,7 @@ import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
 import { createWebViewImages } from "#sending/mail/web-view.ts";
+import { MEDIA_PATH } from "#sending/media/media-link.ts";
 import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { EngagementRecorder } from "#tracking/engagement-recorder.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
@@ -160,7 +161,9 @@ export function createApi(
     databaseMs: services.requestMs,
     onAnswer: (...answer) => metrics.observe(...answer),
     pages: (pages) => {
-      isolateTrackingHosts(pages, ownHosts, (host) => isTrackingDomain(database, host));
+      isolateTrackingHosts(pages, { ownHosts, alsoServed: [MEDIA_PATH] }, (host) =>
+        isTrackingDomain(database, host),
+      );
       registerTrackingPages(pages, {
         db: database,
         clock,

@@ -11,6 +11,7 @@ import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
+import { listTrackingBases, trackingBaseOf } from "#identity/tracking-domains/tracking-base-url.ts";
 import { listFinalFaults } from "#messages/final-faults-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Config } from "#platform/config/config.ts";
@@ -29,6 +30,7 @@ import { requireOneMore } from "./acceptance/take-allowance.ts";
 import { advanceAutoresponders } from "./autoresponders/advance.ts";
 import { autoresponders } from "./autoresponders/autoresponder.ts";
 import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
+import { mediaUsedByAutoresponders } from "./autoresponders/in-use-store.ts";
 import { findContentToSend, findSentAutoresponderMail } from "./autoresponders/presend-store.ts";
 import { autoresponderPurge } from "./autoresponders/purge.ts";
 import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
@@ -42,6 +44,7 @@ import {
   campaignWithRoute,
   campaignWithSender,
   campaignWithTrackingDomain,
+  mediaUsedByCampaigns,
   segmentUsedByCampaigns,
   updateListName,
   updateSegmentNames,
@@ -59,6 +62,8 @@ import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
 import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
+import { mediaEndpoints } from "./media/endpoints.ts";
+import { registerMedia } from "./media/media-page.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
 import { sentMessageParser } from "./message-content/parse-sent-message.ts";
@@ -117,6 +122,13 @@ export function sendingEndpoints(
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
+    ...mediaEndpoints({
+      db,
+      clock,
+      plans,
+      mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
+      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders],
+    }),
     ...campaignCheckEndpoints({
       ...mailComposing,
       hasSmsGateway,
@@ -220,10 +232,16 @@ export const smsGatewayOf = ({ SMS_GATEWAY_URL: url }: Config): Gateway | null =
 /** Registers the pages of previews, and the one that an HTTP gateway calls with delivery receipts of SMS. */
 export function registerSendingPages(
   pages: FastifyInstance,
-  { database: db, clock, secrets }: ProcessContext,
+  { database: db, clock, secrets, publicUrl }: ProcessContext & Pick<SendingParts, "publicUrl">,
   gateway: Gateway | null,
 ): void {
-  registerPreviews(pages, { db, clock, keys: previewKeys(secrets) });
+  registerPreviews(pages, {
+    db,
+    clock,
+    keys: previewKeys(secrets),
+    mediaBases: (workspaceId) => listTrackingBases(db, workspaceId, publicUrl()),
+  });
+  registerMedia(pages, db);
   if (gateway?.kind !== "http") return;
   registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
 }

@@ -27,6 +27,7 @@ import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
 import { type SignedInPerson, signInPerson } from "./people.ts";
+import { png } from "./pictures.ts";
 import { SoftwareAuthenticator } from "./software-authenticator.ts";
 
 /** A workspace, a key with every permission, and a member who operates the installation. */
@@ -180,6 +181,7 @@ export const resources: Readonly<
       select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
     return id;
   },
+  "/media/{id}": async (owner) => (await owner.call("POST", "/media", pictureForm())).body.data.id,
   "/notices/{id}": (owner) => notice(owner),
   "/notices/{id}/restore": async (owner) => {
     const id = await notice(owner);
@@ -335,6 +337,16 @@ function fileForm(field: string, content: string): FormData {
   return form;
 }
 
+/** A multipart form with a picture of one pixel, and a text in it that makes each file another one. */
+function pictureForm(): FormData {
+  const form = new FormData();
+  const picture = png(1, 1);
+  const text = Buffer.from(unique());
+  form.set("file", new Blob([new Uint8Array(picture), text], { type: "image/png" }), "summer-sale.png");
+  form.set("alt_text", "A beach in the evening");
+  return form;
+}
+
 /** What has to be done before an operation that has neither an id nor a body, by operation id. */
 export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
   listNotices: async (owner) => {
@@ -413,6 +425,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     );
     return { challenge, passkey: key.get({ challenge: String(passkey_options?.["challenge"]) }) };
   },
+  uploadMedia: pictureForm,
+  updateMedia: () => ({ name: "Summer sale", alt_text: "A beach in the evening" }),
   replayFailedDeliveries: () => ({ event: "message.bounced" }),
   startSingleSignOn: () => ({ return_to: "/console/campaigns" }),
   getSecondFactorChallenge: async (owner) => {

@@ -3393,6 +3393,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Pictures, newest first
+         * @description Pictures that were uploaded for mail, with their public addresses and what uses them.
+         *
+         *     Needs the permission `media:read`.
+         */
+        get: operations["listMedia"];
+        put?: never;
+        /**
+         * Upload a picture for mail
+         * @description PNG, JPEG, GIF (animated, too) and WebP. The picture is written again, so that nothing but its pixels is stored: Exif data such as the place where it was taken is removed, and its orientation applied. The answer has its public address. The same file is stored once: uploaded again, the answer is the picture that is there. It counts in the storage of the plan.
+         *
+         *     The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `media:write`.
+         */
+        post: operations["uploadMedia"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/media/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One picture
+         * @description The picture with its public address and what uses it. The file itself is at `url`.
+         *
+         *     Needs the permission `media:read`.
+         */
+        get: operations["getMedia"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a picture that no campaign and no autoresponder shows
+         * @description Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.
+         *
+         *     Needs the permission `media:write`.
+         */
+        delete: operations["deleteMedia"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name or the alternative text of a picture
+         * @description Omitted fields stay. `url` ends with the new name; addresses with the old one work, too. Mail and drafts that show the picture do not change.
+         *
+         *     Needs the permission `media:write`.
+         */
+        patch: operations["updateMedia"];
+        trace?: never;
+    };
     "/campaigns/{id}/check": {
         parameters: {
             query?: never;
@@ -10051,6 +10117,115 @@ export interface components {
             /** @description The fields whose templates can use it. An SMS has only `text_content`. */
             valid_in: ("subject" | "html_content" | "text_content")[];
         };
+        /** @description A picture for mail. */
+        Media: {
+            /**
+             * Format: uuid
+             * @description Id of the picture.
+             */
+            id: string;
+            /** @description Name for display. */
+            name: string;
+            /** @description What the picture shows, for the `alt` of an `img`; empty if there is none. */
+            alt_text: string;
+            /**
+             * @description Kind of the stored file.
+             * @enum {string}
+             */
+            kind: "png" | "jpeg" | "gif" | "webp";
+            /** @description Width of the stored picture in pixels. */
+            width: number;
+            /** @description Height of the stored picture in pixels. */
+            height: number;
+            /** @description Frames of an animation; 1 for other pictures. */
+            frames: number;
+            /** @description Size of the stored file in bytes. */
+            bytes: number;
+            /**
+             * Format: uri
+             * @description Public address, for the `src` of an `img`: on a tracking domain of the workspace if one is in use, else on that of the service. Addresses of other domains go on working.
+             */
+            url: string;
+            /** @description Campaigns and autoresponders whose HTML shows it. */
+            used_by: components["schemas"]["UsedBy"];
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+        };
+        /** @description A page of a list. */
+        MediaPage: {
+            /** @description The rows of the page. */
+            media: components["schemas"]["Media"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        NewMedia: {
+            /**
+             * Format: binary
+             * @description PNG, JPEG, GIF or WebP with at most 10 MB and 25 megapixels. A picture wider than 2,000 pixels is scaled down.
+             */
+            file: Upload;
+            /** @description Name for display; by default that of the file. */
+            name?: string;
+            /** @description What the picture shows, for readers who do not see it; empty if it says nothing. */
+            alt_text?: string;
+        };
+        /** @description The picture that was stored, or is stored already. */
+        UploadedMedia: {
+            /**
+             * Format: uuid
+             * @description Id of the picture.
+             */
+            id: string;
+            /** @description Name for display. */
+            name: string;
+            /** @description What the picture shows, for the `alt` of an `img`; empty if there is none. */
+            alt_text: string;
+            /**
+             * @description Kind of the stored file.
+             * @enum {string}
+             */
+            kind: "png" | "jpeg" | "gif" | "webp";
+            /** @description Width of the stored picture in pixels. */
+            width: number;
+            /** @description Height of the stored picture in pixels. */
+            height: number;
+            /** @description Frames of an animation; 1 for other pictures. */
+            frames: number;
+            /** @description Size of the stored file in bytes. */
+            bytes: number;
+            /**
+             * Format: uri
+             * @description Public address, for the `src` of an `img`: on a tracking domain of the workspace if one is in use, else on that of the service. Addresses of other domains go on working.
+             */
+            url: string;
+            /** @description Campaigns and autoresponders whose HTML shows it. */
+            used_by: components["schemas"]["UsedBy"];
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+            /** @description Whether the same file was uploaded before: then this is that picture, with its name and alternative text, and nothing was stored. */
+            is_duplicate: boolean;
+        };
+        MediaChanges: {
+            /** @description Name for display and for the end of the address; it is trimmed. */
+            name?: string;
+            /** @description What the picture shows, for readers who do not see it; empty if it says nothing. */
+            alt_text?: string;
+        };
         CheckFinding: {
             /**
              * @description `error`: the campaign is refused, or something in the mail does not work. `warning`: some readers get a worse mail, or it may be taken for spam. `info`: good to know.
@@ -10718,6 +10893,27 @@ export interface components {
              */
             id: string | null;
         };
+        /** @description A file in a mail: with `filename`, `content` and `content_type`, or with `media_id`. */
+        MailAttachment: {
+            /** @description Name of the file, without folders; programs are refused by their ending. */
+            filename?: string | null;
+            /** @description The file in Base64. */
+            content?: string | null;
+            /** @description Media type, such as application/pdf. */
+            content_type?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture of `GET /media` instead of `content` and `content_type`; `filename` is then optional. The mail gets a copy.
+             */
+            media_id?: string | null;
+            /**
+             * @description Whether it is listed as a file, or shown within the HTML by its `content_id`. Default: `attachment`; `inline` for a picture by `media_id` that has a `content_id`.
+             * @enum {string|null}
+             */
+            disposition?: "attachment" | "inline" | null;
+            /** @description For inline images: the HTML refers to it as cid:<content_id>. */
+            content_id?: string | null;
+        };
         NewEmail: {
             /** @description At least one recipient: `ada@example.com` or `Ada <ada@example.com>`. With cc and bcc at most 50. */
             to: string[];
@@ -10744,7 +10940,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /** @description Files in the mail. */
-            attachments?: components["schemas"]["Attachment"][] | null;
+            attachments?: components["schemas"]["MailAttachment"][] | null;
             /** @description Words to find and count the mail by, at most 10 of at most 50 characters. Recipients do not see them. */
             tags?: string[] | null;
             /** @description Your own names and values, such as an order number: at most 20, names of at most 40 letters, digits, hyphens, underscores and dots, values of at most 200 characters. Recipients do not see them. */
@@ -24111,6 +24307,274 @@ export interface operations {
             400: components["responses"]["VALIDATION_ERROR"];
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listMedia: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description A part of the name. */
+                search?: string;
+                /** @description Only pictures of this kind. */
+                kind?: "png" | "jpeg" | "gif" | "webp";
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Pictures */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Pictures, newest first. */
+                        data: components["schemas"]["MediaPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    uploadMedia: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A form with one file. */
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["NewMedia"];
+            };
+        };
+        responses: {
+            /** @description Upload a picture for mail */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Upload a picture for mail. */
+                        data: components["schemas"]["UploadedMedia"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getMedia: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the media, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Picture */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One picture. */
+                        data: components["schemas"]["Media"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    deleteMedia: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the media, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Picture deleted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Delete a picture that no campaign and no autoresponder shows. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateMedia: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the media, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MediaChanges"];
+            };
+        };
+        responses: {
+            /** @description Picture changed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change the name or the alternative text of a picture. */
+                        data: components["schemas"]["Media"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

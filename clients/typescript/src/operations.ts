@@ -1782,6 +1782,55 @@ export interface Operations {
    */
   listMergeTags(input?: { query?: Query<"listMergeTags"> } & CallOptions): Call<Data<"listMergeTags">>;
   /**
+   * Pictures, newest first.
+   * Pictures that were uploaded for mail, with their public addresses and what uses them.
+   *
+   * Needs the permission `media:read`.
+   *
+   * `GET /media`
+   */
+  listMedia(input?: { query?: Query<"listMedia"> } & CallOptions): PagedCall<Data<"listMedia">, "media">;
+  /**
+   * Upload a picture for mail.
+   * PNG, JPEG, GIF (animated, too) and WebP. The picture is written again, so that nothing but its pixels is stored: Exif data such as the place where it was taken is removed, and its orientation applied. The answer has its public address. The same file is stored once: uploaded again, the answer is the picture that is there. It counts in the storage of the plan.
+   *
+   * The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `media:write`.
+   *
+   * `POST /media`
+   */
+  uploadMedia(input: { body: Body<"uploadMedia"> } & CallOptions): Call<Data<"uploadMedia">>;
+  /**
+   * One picture.
+   * The picture with its public address and what uses it. The file itself is at `url`.
+   *
+   * Needs the permission `media:read`.
+   *
+   * `GET /media/{id}`
+   */
+  getMedia(input: { id: string } & CallOptions): Call<Data<"getMedia">>;
+  /**
+   * Change the name or the alternative text of a picture.
+   * Omitted fields stay. `url` ends with the new name; addresses with the old one work, too. Mail and drafts that show the picture do not change.
+   *
+   * Needs the permission `media:write`.
+   *
+   * `PATCH /media/{id}`
+   */
+  updateMedia(input: { id: string; body: Body<"updateMedia"> } & CallOptions): Call<Data<"updateMedia">>;
+  /**
+   * Delete a picture that no campaign and no autoresponder shows.
+   * Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.
+   *
+   * Needs the permission `media:write`.
+   *
+   * `DELETE /media/{id}`
+   */
+  deleteMedia(input: { id: string } & CallOptions): Call<Data<"deleteMedia">>;
+  /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
    * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
    *
@@ -2710,6 +2759,11 @@ export const operationTable = {
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
   listMergeTags: "GET /merge-tags",
+  listMedia: "GET /media [media]",
+  uploadMedia: "POST /media (file)",
+  getMedia: "GET /media/{id}",
+  updateMedia: "PATCH /media/{id}",
+  deleteMedia: "DELETE /media/{id}",
   checkCampaign: "POST /campaigns/{id}/check",
   checkContent: "POST /check",
   getCampaignProgress: "GET /campaigns/{id}/progress",

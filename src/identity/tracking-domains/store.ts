@@ -59,6 +59,13 @@ export function findUsableBelow(
     order by created_at, id limit 1`);
 }
 
+/** The oldest usable tracking domain. */
+export function findUsable(db: Queryable, workspaceId: WorkspaceId): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    select ${columns} from tracking_domains where workspace_id = ${workspaceId} and ${isUsable}
+    order by created_at, id limit 1`);
+}
+
 /**
  * Whether the domain exists. In a transaction, also locks it against deletion and renaming until the transaction ends.
  */

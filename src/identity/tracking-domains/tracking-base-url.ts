@@ -1,7 +1,13 @@
 /** The base URL of tracked links. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { findTrackingDomain, findUsableBelow, type TrackingDomainRow } from "./store.ts";
+import {
+  findTrackingDomain,
+  findUsable,
+  findUsableBelow,
+  listTrackingDomains,
+  type TrackingDomainRow,
+} from "./store.ts";
 
 /** Whether links may use the domain. */
 export function isUsableForLinks({
@@ -35,4 +41,24 @@ export async function trackingBaseBelow(
 ): Promise<string> {
   const domain = await findUsableBelow(db, workspaceId, fromDomain);
   return domain === undefined ? publicUrl : `https://${domain.domain}`;
+}
+
+/** As trackingBase, for what belongs to no mail: the oldest usable tracking domain, otherwise PUBLIC_URL. */
+export async function trackingBaseOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  publicUrl: string,
+): Promise<string> {
+  const domain = await findUsable(db, workspaceId);
+  return domain === undefined ? publicUrl : `https://${domain.domain}`;
+}
+
+/** PUBLIC_URL and every usable tracking domain. */
+export async function listTrackingBases(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  publicUrl: string,
+): Promise<string[]> {
+  const domains = await listTrackingDomains(db, workspaceId);
+  return [publicUrl, ...domains.filter(isUsableForLinks).map(({ domain }) => `https://${domain}`)];
 }

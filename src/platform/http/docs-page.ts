@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { notFound } from "#platform/errors.ts";
+import { isKnownVersion } from "./response/known-version.ts";
 import { inPieces } from "./response/unsent-responses.ts";
 import { API_PREFIX } from "./server.ts";
 
@@ -93,18 +94,17 @@ export function registerDocs(server: FastifyInstance): void {
 }
 
 function sendFile(
-  { headers: asked }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   type: string,
   { etag, plain, compressed }: SharedFile,
 ): FastifyReply {
   reply.headers({ ...headers, Vary: "Accept-Encoding" });
-  const isCompressed = plain === undefined || takesGzip(asked["accept-encoding"]);
+  const isCompressed = plain === undefined || takesGzip(request.headers["accept-encoding"]);
   // Each encoding has its own ETag (RFC 9110 section 8.8.3.3).
   const tag = `"${etag}${isCompressed ? "-gzip" : ""}"`;
   reply.header("ETag", tag);
-  const known = asked["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, ""));
-  if (known?.includes(tag) || known?.includes("*")) return reply.code(304).send();
+  if (isKnownVersion(request, tag)) return reply.code(304).send();
   const content = isCompressed ? compressed : plain;
   if (isCompressed) reply.header("Content-Encoding", "gzip");
   return reply

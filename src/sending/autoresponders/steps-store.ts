@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { lockMediaIn } from "#sending/media/media-use.ts";
 import type { AutoresponderStep } from "./autoresponder.ts";
 import type { StepContent } from "./read-autoresponder-body.ts";
 
@@ -35,6 +36,7 @@ export async function insertContent(
   content: StepContent,
 ): Promise<void> {
   const { links } = content;
+  const mediaIds = await lockMediaIn(tx, workspaceId, content.html_content);
   await tx.run(sql`
     with links as (
       insert into autoresponder_links (workspace_id, content_id, index, url, is_personal)
@@ -42,10 +44,10 @@ export async function insertContent(
         ${links.map(({ url }) => url)}::text[], ${links.map(({ personal }) => personal)}::boolean[])
     )
     insert into autoresponder_contents (workspace_id, id, autoresponder_id, mailing_list_id, subject, html_content,
-      text_content, tracks_opens, tracks_clicks, warnings)
+      text_content, tracks_opens, tracks_clicks, warnings, media_ids)
     values (${workspaceId}, ${place.id}, ${place.autoresponderId}, ${place.mailingListId}, ${content.subject},
       ${content.html_content}, ${content.text_content}, ${content.tracks_opens}, ${content.tracks_clicks},
-      ${JSON.stringify(content.warnings)}::jsonb)`);
+      ${JSON.stringify(content.warnings)}::jsonb, ${mediaIds})`);
 }
 
 /** A step as it will be stored; `position` is null for a removed step. */

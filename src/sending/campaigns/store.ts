@@ -11,6 +11,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { withSize } from "#sending/emails/read-attachments.ts";
+import { lockMediaIn } from "#sending/media/media-use.ts";
 import { type AudienceOf, segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 import { type ColumnType, campaignFieldNames, campaignFields, contentFieldNames } from "./campaign-fields.ts";
@@ -210,9 +211,10 @@ export async function insertCampaign(
   campaign: CampaignSettings & { readonly id: string },
   now: Date,
 ): Promise<void> {
+  const mediaIds = await lockMediaIn(db, workspaceId, campaign.html_content);
   await db.run(sql`
-    insert into campaigns (workspace_id, id, created_at, updated_at, ${settingNames})
-    values (${workspaceId}, ${campaign.id}, ${now}, ${now}, ${settingValues(campaign)})`);
+    insert into campaigns (workspace_id, id, created_at, updated_at, media_ids, ${settingNames})
+    values (${workspaceId}, ${campaign.id}, ${now}, ${now}, ${mediaIds}, ${settingValues(campaign)})`);
 }
 
 /** Replaces a draft. False when the campaign is not a draft. */
@@ -223,9 +225,11 @@ export async function updateDraft(
   settings: CampaignSettings,
   now: Date,
 ): Promise<boolean> {
+  const mediaIds = await lockMediaIn(db, workspaceId, settings.html_content);
   const updated = await db.run(sql`
     update campaigns
     set (${settingNames}) = (${settingValues(settings)}), revision = revision + 1, updated_at = ${now},
+      media_ids = ${mediaIds},
       mailing_list_name = case when mailing_list_id = ${settings.mailing_list_id}::uuid then mailing_list_name end,
       segment_name = case when segment_id = ${settings.segment_id}::uuid then segment_name end
     where workspace_id = ${workspaceId} and id = ${id} and status = 'draft'`);
@@ -251,6 +255,9 @@ export async function changeDraft(
   });
   if (changes.attachments !== undefined) {
     set.push(sql`attachment_files = ${json(withoutContent(changes.attachments))}`);
+  }
+  if (changes.html_content !== undefined) {
+    set.push(sql`media_ids = ${await lockMediaIn(db, workspaceId, changes.html_content)}`);
   }
   if (warnings !== undefined) set.push(sql`warnings = ${json(warnings)}`);
   if (estimate !== undefined) set.push(sql`estimated_recipients = ${estimate}::integer`);

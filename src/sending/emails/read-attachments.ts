@@ -7,7 +7,8 @@ import { omittable } from "#platform/shapes.ts";
 import { isExecutableName, isExecutableType } from "./executable-files.ts";
 
 const MOST_ATTACHMENTS = 100;
-const MOST_BYTES = 20 * 1024 * 1024;
+/** Decoded. */
+export const MOST_ATTACHED_BYTES = 20 * 1024 * 1024;
 const LONGEST_NAME = 255;
 
 /** `.` and `..`, also with trailing blanks and dots, which some systems drop. */
@@ -45,7 +46,8 @@ export function readAttachments(given: readonly Static<typeof NewAttachment>[]):
   }
   const attachments = given.map((attachment, index) => readAttachment(attachment, `attachments[${index}]`));
   const bytes = attachments.reduce((sum, { content }) => sum + decodedBytes(content), 0);
-  if (bytes > MOST_BYTES) throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
+  if (bytes > MOST_ATTACHED_BYTES)
+    throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
   refuseDoubledIds(attachments);
   return attachments;
 }

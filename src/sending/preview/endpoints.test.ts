@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
+import { png } from "#test/support/pictures.ts";
 import { startService } from "#test/support/service.ts";
 
 const service = await startService();
@@ -208,6 +209,24 @@ describe("the page of a preview", () => {
     expect(blocked).not.toMatch(/https?:/);
     expect(blocked).toContain("img-src data:");
     expect(await policyOf(`${preview.dark_url}&remote=blocked`)).toBe(blocked);
+  });
+
+  test("shows pictures of the workspace and of no one else without loading anything of other hosts", async () => {
+    const form = new FormData();
+    form.append("file", new Blob([new Uint8Array(png(20, 10))]), "logo.png");
+    const { url } = (await call("POST", "/media", form)).body.data;
+    await database.run(sql`
+      insert into tracking_domains (workspace_id, id, domain, is_verified, created_at)
+      values (${workspaceId}, gen_random_uuid(), 'links.shop.test', true, now()),
+        (${workspaceId}, gen_random_uuid(), 'unused.shop.test', true, now())`);
+    const later = url.replace(service.url, "https://links.shop.test");
+    const foreign = url.replace(service.url, "https://foreign.example");
+    const html_content = [url, later, foreign].map((src) => `<img src="${src}" alt="">`).join("");
+    const { preview } = await render({ html_content });
+    const shown = await page(`${preview.url}?remote=blocked`);
+    const policy = shown.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain(`; img-src data: ${service.url}/media/ https://links.shop.test/media/; `);
+    expect(await shown.text()).toContain(html_content);
   });
 
   test("in the dark theme applies the mail's own dark rules, and recolours a mail that has none", async () => {

@@ -11,6 +11,7 @@ import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/id
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 import { readSignedToken, signToken } from "#platform/secrets/signed-token.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
+import { MEDIA_PATH } from "#sending/media/media-link.ts";
 import { findPreview } from "./store.ts";
 
 /** How long the address of a preview works. */
@@ -41,7 +42,13 @@ const remote = [
   "style-src 'unsafe-inline' https:",
   "font-src https: data:",
 ];
-const embedded = ["img-src data:", "style-src 'unsafe-inline'", "font-src data:"];
+
+/** What it may load then: what it contains, and the pictures of the workspace. */
+const own = (pictures: readonly string[]) => [
+  ["img-src data:", ...pictures].join(" "),
+  "style-src 'unsafe-inline'",
+  "font-src data:",
+];
 
 /** No script, form or frame. A console of the same origin may show the page in a frame. Links open outside of the sandbox. */
 function headersOf(sources: readonly string[]): Readonly<Record<string, string>> {
@@ -63,19 +70,30 @@ function headersOf(sources: readonly string[]): Readonly<Record<string, string>>
 }
 
 const headers = headersOf(remote);
-const headersWithoutRemote = headersOf(embedded);
+
+export interface PreviewPageDeps {
+  readonly db: Queryable;
+  readonly clock: Clock;
+  readonly keys: PurposeKeys;
+  /** The hosts that serve pictures of a workspace, as base URLs. */
+  readonly mediaBases: (workspaceId: WorkspaceId) => Promise<readonly string[]>;
+}
 
 export function registerPreviews(
   pages: FastifyInstance,
-  { db, clock, keys }: { readonly db: Queryable; readonly clock: Clock; readonly keys: PurposeKeys },
+  { db, clock, keys, mediaBases }: PreviewPageDeps,
 ): void {
+  const picturesIn = async (page: string, workspaceId: WorkspaceId) => {
+    const prefixes = (await mediaBases(workspaceId)).map((base) => base + MEDIA_PATH);
+    return prefixes.filter((prefix) => page.includes(prefix));
+  };
   pages.get<{ Params: { token: string }; Querystring: { theme?: unknown; remote?: unknown } }>(
     `${PATH}:token`,
     async ({ params, query }, reply) => {
       const named = keys.read((key) => readPreviewToken(params.token, key));
       const theme = query.theme === "dark" ? "dark" : "light";
       const page = named && (await findPreview(db, named.workspaceId, named.id, theme, clock.now()));
-      if (!page) {
+      if (!named || !page) {
         return sendPage(
           reply,
           404,
@@ -83,8 +101,9 @@ export function registerPreviews(
           html`<p>A preview can be seen for five minutes. Render the mail again.</p>`,
         );
       }
+      const isBlocked = query.remote === "blocked";
       return reply
-        .headers(query.remote === "blocked" ? headersWithoutRemote : headers)
+        .headers(isBlocked ? headersOf(own(await picturesIn(page, named.workspaceId))) : headers)
         .type("text/html; charset=utf-8")
         .send(page);
     },

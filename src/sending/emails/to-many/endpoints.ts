@@ -16,6 +16,7 @@ import type { Refusals } from "#sending/acceptance/commit-each.ts";
 import { emails } from "#sending/emails/permission.ts";
 import { platformSenderOf } from "#sending/emails/read-mail-fields.ts";
 import { adviceForMail } from "#sending/emails/unsupported-fields.ts";
+import { MediaAttachments } from "./attach-media.ts";
 import { cancelEmail } from "./cancel-email.ts";
 import { MOST_RECIPIENTS, NewMail } from "./new-mail.ts";
 import { type MailReading, type ReadMail, readMail } from "./read-mail.ts";
@@ -118,6 +119,7 @@ const readItem = bodyReader(NewMail, { answer: AcceptedMail, advise: adviceForMa
 
 export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMoved }: MailDeps): Endpoint[] {
   const platform = platformSenderOf(platformFrom);
+  const media = new MediaAttachments(db);
   return [
     endpoint({
       id: "createEmail",
@@ -137,13 +139,15 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       bodyLimit: BODY_LIMIT,
       async handle({ body, caller, requestId, idempotency }) {
-        const mail = readMail(body, { caller, requestId, platform, now: clock.now() });
-        const data = answerOf(mail);
-        const [first, ...rest] = mail.drafts;
-        if (first === undefined) throw new Error("a mail without recipients");
-        const held = idempotency && { idempotency: { held: idempotency, data } };
-        await acceptor.acceptTogether([{ ...first, ...held }, ...rest]);
-        return idempotency ? new ResponseStored(data) : data;
+        return media.attach(caller.workspaceId, [body], "attachments", async (pictures) => {
+          const mail = readMail(body, { caller, requestId, platform, now: clock.now(), pictures });
+          const data = answerOf(mail);
+          const [first, ...rest] = mail.drafts;
+          if (first === undefined) throw new Error("a mail without recipients");
+          const held = idempotency && { idempotency: { held: idempotency, data } };
+          await acceptor.acceptTogether([{ ...first, ...held }, ...rest]);
+          return idempotency ? new ResponseStored(data) : data;
+        });
       },
     }),
     endpoint({
@@ -167,17 +171,21 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
           const message = `emails must have at most ${MOST_IN_BATCH} recipients in all, and have ${recipients}`;
           throw invalid({ field: "emails", message });
         }
-        const items = await readItems(body.emails, { caller, requestId, platform, now: clock.now() });
-        const mails = items.flatMap(({ mail }) => mail ?? []);
-        if (mails.length === 0) return batchAnswer(items, []);
-        const refusals = await acceptor.acceptEach(
-          mails.map(({ drafts }) => drafts),
-          async (tx, found) => {
-            await storeResponseIn(tx, idempotency, batchAnswer(items, found));
-          },
-        );
-        const data = batchAnswer(items, refusals);
-        return idempotency ? new ResponseStored(data) : data;
+        const items = body.emails.map((given) => new BatchItem(given));
+        const given = items.flatMap((item) => item.body ?? []);
+        return media.attach(caller.workspaceId, given, "emails", async (pictures) => {
+          await readItems(items, { caller, requestId, platform, now: clock.now(), pictures });
+          const mails = items.flatMap(({ mail }) => mail ?? []);
+          if (mails.length === 0) return batchAnswer(items, []);
+          const refusals = await acceptor.acceptEach(
+            mails.map(({ drafts }) => drafts),
+            async (tx, found) => {
+              await storeResponseIn(tx, idempotency, batchAnswer(items, found));
+            },
+          );
+          const data = batchAnswer(items, refusals);
+          return idempotency ? new ResponseStored(data) : data;
+        });
       },
     }),
     endpoint({
@@ -205,30 +213,42 @@ function recipientsIn(given: unknown): number {
   return named > MOST_RECIPIENTS ? 0 : named;
 }
 
-async function readItems(given: readonly unknown[], context: MailReading): Promise<BatchItem[]> {
-  const items: BatchItem[] = [];
-  for (const [at, one] of given.entries()) {
+async function readItems(items: readonly BatchItem[], context: MailReading): Promise<void> {
+  for (const [at, item] of items.entries()) {
     if (at > 0 && at % READ_AT_ONCE === 0) await nextTurn();
-    items.push(new BatchItem(one, context));
+    item.read(context);
   }
-  return items;
 }
 
 /** One email of a batch: read, or refused with an error. */
 class BatchItem {
-  readonly mail: ReadMail | null;
-  readonly #refusal: ApiError | null;
+  /** Null if it has not the shape of an email. */
+  readonly body: Static<typeof NewMail> | null;
+  #mail: ReadMail | null = null;
+  #refusal: ApiError | null = null;
   readonly #warnings: Result["warnings"] = [];
 
-  constructor(given: unknown, context: MailReading) {
+  constructor(given: unknown) {
+    const onIgnored = (one: Result["warnings"][number]) => void this.#warnings.push(one);
+    this.body = this.#unlessRefused(() => readItem(given, { onIgnored }));
+  }
+
+  get mail(): ReadMail | null {
+    return this.#mail;
+  }
+
+  read(context: MailReading): void {
+    const { body } = this;
+    if (body !== null) this.#mail = this.#unlessRefused(() => readMail(body, context));
+  }
+
+  #unlessRefused<Read>(read: () => Read): Read | null {
     try {
-      const body = readItem(given, { onIgnored: (one) => void this.#warnings.push(one) });
-      this.mail = readMail(body, context);
-      this.#refusal = null;
+      return read();
     } catch (fault) {
       if (!(fault instanceof ApiError)) throw fault;
-      this.mail = null;
       this.#refusal = fault;
+      return null;
     }
   }
 
@@ -236,8 +256,8 @@ class BatchItem {
   result(refused: ApiError | null): Result {
     const refusal = this.#refusal ?? refused;
     const warnings = this.#warnings;
-    if (refusal === null && this.mail !== null) {
-      return { success: true, data: answerOf(this.mail), error: null, code: null, details: [], warnings };
+    if (refusal === null && this.#mail !== null) {
+      return { success: true, data: answerOf(this.#mail), error: null, code: null, details: [], warnings };
     }
     const { error, code, details = [] } = failure(refusal ?? new ApiError("INTERNAL_ERROR"));
     return { success: false, data: null, error, code, details: [...details], warnings };

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import { DOCUMENTED_AS, omittable } from "#platform/shapes.ts";
-import { NewAttachment } from "#sending/emails/read-attachments.ts";
+import { MailAttachment } from "./mail-attachment.ts";
 
 /** Recipients of one mail: to, cc and bcc together. */
 export const MOST_RECIPIENTS = 50;
@@ -68,7 +68,7 @@ export const NewMail = Type.Object(
           "Further header fields by name, at most 50. Those that the service writes, such as DKIM-Signature, are refused.",
       }),
     ),
-    attachments: omittable(Type.Array(NewAttachment, { description: "Files in the mail." })),
+    attachments: omittable(Type.Array(MailAttachment, { description: "Files in the mail." })),
     tags: omittable(
       Type.Array(Type.String({ minLength: 1, maxLength: LONGEST_TAG }), {
         maxItems: MOST_TAGS,

@@ -20,6 +20,7 @@ import {
   readSender,
   saysNothing,
 } from "#sending/emails/read-mail-fields.ts";
+import { type AttachedPictures, withPictures } from "./mail-attachment.ts";
 import { MOST_DAYS_AHEAD, MOST_METADATA, MOST_REPLY_TO, type NewMail } from "./new-mail.ts";
 import { type AddressedRecipient, readMailboxes, readRecipients } from "./read-mailboxes.ts";
 
@@ -37,12 +38,14 @@ export interface MailReading {
   readonly requestId: string;
   readonly platform: PlatformSender | null;
   readonly now: Date;
+  /** The pictures that mails of the request attach. */
+  readonly pictures: AttachedPictures;
 }
 
 /** @throws ApiError VALIDATION_ERROR */
 export function readMail(
   body: Static<typeof NewMail>,
-  { caller, requestId, platform, now }: MailReading,
+  { caller, requestId, platform, now, pictures }: MailReading,
 ): ReadMail {
   const { recipients, to, cc } = readRecipients(body);
   const replyTo = readMailboxes(body.reply_to, "reply_to", MOST_REPLY_TO);
@@ -75,7 +78,7 @@ export function readMail(
     subject,
     html,
     text,
-    attachments: readAttachments(body.attachments ?? []),
+    attachments: readAttachments(withPictures(body.attachments ?? [], pictures)),
     particulars,
     ...(recipients.length > 1 && { submission: { id: newId(), raw: null } }),
     bounceEmail: bounces?.address ?? null,

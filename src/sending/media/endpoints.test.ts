@@ -1,0 +1,320 @@
+/** Pictures over HTTP: uploaded, listed, changed, served and deleted. */
+import { randomBytes } from "node:crypto";
+import { request } from "node:http";
+import { PNG } from "pngjs";
+import sql from "sql-template-tag";
+import { beforeAll, describe, expect, test } from "vitest";
+import { newList } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { shareOfThisThread } from "#test/support/cost.ts";
+import { gif, jpg, png } from "#test/support/pictures.ts";
+import { startService } from "#test/support/service.ts";
+import { findMediaUrl } from "./media-link.ts";
+
+const service = await startService();
+const { call, database, workspaceId } = service;
+let list: string;
+beforeAll(async () => {
+  await verifyShop(database, workspaceId);
+  list = await newList(database, workspaceId);
+});
+
+/** Each size makes another file. */
+let size = 20;
+function newPng(): Buffer {
+  size += 1;
+  return png(size, 10);
+}
+
+function form(
+  file: Buffer,
+  fields: Readonly<Record<string, string>> = {},
+  fileName = "Sömmer Sale.png",
+): FormData {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.append(name, value);
+  body.append("file", new Blob([new Uint8Array(file)]), fileName);
+  return body;
+}
+
+async function upload(file = newPng(), fields: Readonly<Record<string, string>> = {}, key = service.key) {
+  const answer = await call("POST", "/media", form(file, fields), { key });
+  expect(answer.status, answer.body.error).toBe(201);
+  return answer.body.data;
+}
+
+describe("an upload", () => {
+  test("answers with the picture and its address, named after the file", async () => {
+    const picture = await upload(gif(12, 10, 3), { alt_text: " A sale\n begins " });
+    expect(picture).toMatchObject({
+      name: "Sömmer Sale.png",
+      alt_text: "A sale begins",
+      kind: "gif",
+      width: 12,
+      height: 10,
+      frames: 3,
+      is_duplicate: false,
+      used_by: { total: 0, prevents_deletion: false, users: [] },
+    });
+    expect(picture.url).toMatch(new RegExp(`^${service.url}/media/[\\w-]{43}/sommer-sale\\.gif$`));
+    const { is_duplicate: _, ...shown } = picture;
+    expect((await call("GET", `/media/${picture.id}`)).body.data).toEqual(shown);
+  });
+
+  test("of the same file again is the same picture in a workspace, and another one in another", async () => {
+    const file = newPng();
+    const first = await upload(file, { name: "Logo" });
+    const again = await call("POST", "/media", form(file, { name: "Other" }));
+    expect([again.status, again.body.message]).toEqual([201, "The picture was uploaded before"]);
+    expect(again.body.data).toEqual({ ...first, is_duplicate: true });
+    const { key } = await service.newWorkspace();
+    expect((await upload(file, {}, key)).id).not.toBe(first.id);
+  });
+
+  test("of the same file at the same time stores one picture", async () => {
+    const file = newPng();
+    const pictures = await Promise.all(Array.from({ length: 4 }, () => upload(file)));
+    expect(new Set(pictures.map(({ id }) => id)).size).toBe(1);
+    expect(pictures.filter(({ is_duplicate }) => !is_duplicate)).toHaveLength(1);
+  });
+
+  test.each([
+    ["text", Buffer.from("hello"), {}, 400, "file", /no PNG, JPEG, GIF or WebP/],
+    ["half a file", jpg(40, 40).subarray(0, 300), {}, 400, "file", /not complete/],
+    ["a file whose decoder fails", png(40, 40).fill(7, 60, 70), {}, 400, "file", /damaged/],
+    ["a name of blanks", png(5, 5), { name: "  " }, 400, "name", /must not be blank/],
+    ["a name with a line break", png(5, 5), { name: "a\nb" }, 400, "name", /line breaks/],
+    ["a long text", png(5, 5), { alt_text: "x".repeat(501) }, 400, "alt_text", /500/],
+  ])("of %s is refused, and nothing is stored", async (_what, file, fields, status, field, sentence) => {
+    const before = (await call("GET", "/media")).body.data.pagination.total;
+    const answer = await call("POST", "/media", form(file, fields));
+    expect([answer.status, answer.body.details[0].field]).toEqual([status, field]);
+    expect(answer.body.error).toMatch(sentence);
+    expect((await call("GET", "/media")).body.data.pagination.total).toBe(before);
+  });
+
+  test("of more than 10 MB is refused before it has arrived", async () => {
+    const answer = await call("POST", "/media", form(Buffer.alloc(10 * 1024 ** 2 + 1)));
+    expect([answer.status, answer.body.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  });
+
+  test("beyond the storage of the plan is refused", async () => {
+    const { key, workspaceId: other } = await service.newWorkspace();
+    await database.run(sql`update workspaces set plan = 'free' where id = ${other}`);
+    await database.run(sql`
+      insert into content_months (workspace_id, month, bytes) values (${other}, '2026-01-01', ${10 ** 12})`);
+    const answer = await call("POST", "/media", form(newPng()), { key });
+    expect([answer.status, answer.body.code], answer.body.error).toEqual([402, "PLAN_LIMIT_REACHED"]);
+  });
+
+  test("counts in the storage of the workspace", async () => {
+    const { key } = await service.newWorkspace();
+    const used = async () =>
+      (await call("GET", "/billing/overview", undefined, { key })).body.data.storage.bytes.used;
+    const before = await used();
+    const { bytes } = await upload(newPng(), {}, key);
+    expect((await used()) - before).toBe(bytes);
+  });
+
+  test("of a large picture leaves other requests their answers", async () => {
+    const file = png(2_500, 2_500);
+    expect(await shareOfThisThread(() => upload(file))).toBeLessThan(0.5);
+  });
+});
+
+test("pictures are listed newest first, page by page, by name and kind", async () => {
+  const { key } = await service.newWorkspace();
+  const files = [newPng(), jpg(30, 30), newPng()];
+  const names = ["Logo ÄRZTE", "Photo", "logo small"];
+  const ids: string[] = [];
+  for (const [at, file] of files.entries())
+    ids.unshift((await upload(file, { name: names[at] ?? "" }, key)).id);
+  const listed = async (query: string) => {
+    const { data } = (await call("GET", `/media?${query}`, undefined, { key })).body;
+    return { ids: data.media.map(({ id }: { id: string }) => id), ...data.pagination };
+  };
+  expect(await listed("")).toMatchObject({ ids, total: 3 });
+  const first = await listed("limit=2");
+  expect(first.ids).toEqual(ids.slice(0, 2));
+  expect((await listed(`limit=2&after=${first.next_cursor}`)).ids).toEqual(ids.slice(2));
+  expect((await listed("search=logo")).ids).toEqual([ids[0], ids[2]]);
+  expect((await listed(`search=${encodeURIComponent("ärzte")}`)).ids).toEqual([ids[2]]);
+  expect((await listed("search=%25")).ids).toEqual([]);
+  expect((await listed("kind=jpeg")).ids).toEqual([ids[1]]);
+  expect((await call("GET", "/media?kind=svg", undefined, { key })).status).toBe(400);
+});
+
+test("name and alternative text can be changed, and old addresses work", async () => {
+  const picture = await upload();
+  const path = `/media/${picture.id}`;
+  const { body } = await call("PATCH", path, { name: " Spring ", alt_text: "Flowers" });
+  expect(body.data).toMatchObject({ id: picture.id, name: "Spring", alt_text: "Flowers" });
+  expect(body.data.url).toMatch(/\/spring\.png$/);
+  for (const url of [picture.url, body.data.url]) expect((await fetch(url)).status).toBe(200);
+  expect((await call("PATCH", path, { alt_text: "" })).body.data).toMatchObject({
+    name: "Spring",
+    alt_text: "",
+  });
+  for (const wrong of [{ name: "" }, { name: null }, { name: "a\u0000" }, { alt_text: 5 }]) {
+    expect((await call("PATCH", path, wrong)).status).toBe(400);
+  }
+});
+
+describe("the address of a picture", () => {
+  test("serves it to anyone as what it is, for ever, and as nothing that runs", async () => {
+    const { url, bytes } = await upload(jpg(33, 33));
+    const answer = await fetch(url);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "content-type": "image/jpeg",
+      "content-length": String(bytes),
+      "content-disposition": "inline",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "cross-origin-resource-policy": "cross-origin",
+      "x-content-type-options": "nosniff",
+      "cache-control": "public, max-age=31536000, immutable",
+    });
+    expect((await answer.arrayBuffer()).byteLength).toBe(bytes);
+    const head = await fetch(url, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, String(bytes)]);
+    const etag = answer.headers.get("etag") ?? "";
+    for (const [known, status] of [
+      [etag, 304],
+      [`"x", W/${etag}`, 304],
+      ['"x"', 200],
+    ] as const) {
+      const asked = await fetch(url, { headers: { "If-None-Match": known } });
+      expect([asked.status, (await asked.arrayBuffer()).byteLength]).toEqual([
+        status,
+        status === 304 ? 0 : bytes,
+      ]);
+    }
+  });
+
+  test("serves a picture of several parts whole", async () => {
+    const noise = randomBytes(600 * 400 * 4);
+    const { url } = await upload(png(600, 400, {}, (at) => noise[at] ?? 0));
+    const file = Buffer.from(await (await fetch(url)).arrayBuffer());
+    expect(file.length).toBeGreaterThan(2 * 256 * 1024);
+    expect(PNG.sync.read(file)).toMatchObject({ width: 600, height: 400 });
+  });
+
+  test("is unknown if it is wrong in any part, or its picture or workspace is not there", async () => {
+    const { url, id } = await upload();
+    const token = url.split("/").at(-2) ?? "";
+    const wrong = [
+      url.replace(token, `${token.slice(0, -1)}${token.endsWith("A") ? "B" : "A"}`),
+      url.replace(token, token.slice(1)),
+      url.replace(token, "%00"),
+      `${url}/more`,
+      `${service.url}/media/`,
+      `${service.url}/media/${"A".repeat(43)}/x.png`,
+    ];
+    for (const address of wrong) expect([address, (await fetch(address)).status]).toEqual([address, 404]);
+    const other = await service.newWorkspace();
+    const theirs = await upload(newPng(), {}, other.key);
+    await database.run(sql`update workspaces set is_suspended = true where id = ${other.workspaceId}`);
+    expect((await fetch(theirs.url)).status).toBe(404);
+    await call("DELETE", `/media/${id}`);
+    const gone = await fetch(url);
+    expect([gone.status, gone.headers.get("cache-control")?.includes("immutable") ?? false]).toEqual([
+      404,
+      false,
+    ]);
+  });
+
+  test("begins with the tracking domain of the workspace, which serves it and nothing of the API", async () => {
+    const { key, workspaceId: other } = await service.newWorkspace();
+    const first = await upload(newPng(), {}, key);
+    await database.run(sql`
+      insert into tracking_domains (workspace_id, id, domain, is_verified, created_at)
+      values (${other}, gen_random_uuid(), 'links.media.example', true, now())`);
+    const { url } = (await call("GET", `/media/${first.id}`, undefined, { key })).body.data;
+    expect(url).toBe(first.url.replace(service.url, "https://links.media.example"));
+    const statusAt = (path: string) => {
+      const { promise, resolve } = Promise.withResolvers<number | undefined>();
+      const headers = { host: "links.media.example", "x-api-key": key };
+      request(service.url + path, { headers }, (answer) => resolve(answer.resume().statusCode)).end();
+      return promise;
+    };
+    expect(await statusAt(new URL(url).pathname)).toBe(200);
+    expect(await statusAt("/api/v1/media")).toBe(404);
+  });
+});
+
+test("an id gives the address of a picture of its workspace only", async () => {
+  const { id, url } = await upload();
+  const { workspaceId: other } = await service.newWorkspace();
+  expect(await findMediaUrl(database, workspaceId, id, service.url)).toBe(url);
+  expect(await findMediaUrl(database, other, id, service.url)).toBe(undefined);
+});
+
+describe("a picture in use", () => {
+  const image = ({ url }: { url: string }) => `<p>Hi <img src="${url}" alt=""></p>`;
+  const campaignWith = async (html_content: string, name = "June") => {
+    const body = { name, subject: "Hi", from_email: "news@shop.test", mailing_list_id: list, html_content };
+    return (await call("POST", "/campaigns", body)).body.data.id as string;
+  };
+
+  test("names its campaigns, is kept by them, and is free when they do not show it", async () => {
+    const picture = await upload();
+    const path = `/media/${picture.id}`;
+    const [june, july, other] = [
+      await campaignWith(image(picture)),
+      await campaignWith(image({ url: picture.url.replace(service.url, "https://old.example") }), "July"),
+      await campaignWith("<p>Hi</p>", "Without"),
+    ];
+    const usedBy = async () => (await call("GET", path)).body.data.used_by;
+    expect(await usedBy()).toMatchObject({
+      total: 2,
+      prevents_deletion: true,
+      users: [{ id: july }, { id: june }],
+    });
+    const refused = await call("DELETE", path);
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      'Campaigns use this picture: "July", "June"; change or delete them first',
+    ]);
+    await call("PATCH", `/campaigns/${july}`, { subject: "Still shown" });
+    expect((await usedBy()).total).toBe(2);
+    await call("PATCH", `/campaigns/${july}`, { html_content: "<p>Hi</p>" });
+    await call("PATCH", `/campaigns/${other}`, { html_content: image(picture) });
+    await call("POST", `/campaigns/${other}/duplicate`);
+    expect((await usedBy()).users.map(({ kind }: { kind: string }) => kind)).toEqual([
+      "campaign",
+      "campaign",
+      "campaign",
+    ]);
+    for (const { id } of (await usedBy()).users) await call("DELETE", `/campaigns/${id}`);
+    expect((await call("DELETE", path)).status).toBe(200);
+    expect((await call("GET", path)).status).toBe(404);
+  });
+
+  test("names autoresponders that show it in a present step", async () => {
+    const picture = await upload();
+    const body = (html_content: string) => ({
+      name: "Welcome",
+      mailing_list_id: list,
+      from_email: "news@shop.test",
+      trigger: { type: "subscribed" },
+      steps: [0, 1].map((days) => ({ delay: { days }, subject: "Hi", html_content })),
+    });
+    const { id } = (await call("POST", "/autoresponders", body(image(picture)))).body.data;
+    const { used_by } = (await call("GET", "/media")).body.data.media.find(
+      (one: { id: string }) => one.id === picture.id,
+    );
+    expect(used_by).toMatchObject({ total: 1, users: [{ kind: "autoresponder", id, name: "Welcome" }] });
+    expect((await call("DELETE", `/media/${picture.id}`)).body.error).toBe(
+      'Autoresponders use this picture: "Welcome"; change their steps first',
+    );
+    await call("PUT", `/autoresponders/${id}`, body("<p>Hi</p>"));
+    expect((await call("DELETE", `/media/${picture.id}`)).status).toBe(200);
+  });
+
+  test("of another workspace is not kept by its address here", async () => {
+    const { key } = await service.newWorkspace();
+    const theirs = await upload(newPng(), {}, key);
+    await campaignWith(image(theirs), "Foreign");
+    expect((await call("DELETE", `/media/${theirs.id}`, undefined, { key })).status).toBe(200);
+  });
+});

@@ -1,0 +1,45 @@
+/** What shows a picture, so that it cannot be deleted meanwhile. */
+import { refuseWhileUsed } from "#audience/segments/refuse-used-field-changes.ts";
+import type { ObjectUse } from "#audience/uses/used-by.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { mediaIn } from "./media-link.ts";
+import { lockMedia } from "./store.ts";
+
+/** A kind of users of pictures, by the id of the picture. */
+export interface MediaUse extends ObjectUse<string> {
+  /** The start of a refusal: `Campaigns`. */
+  readonly what: string;
+  /** What the caller has to do first: `change them`. */
+  readonly remedy: string;
+}
+
+/** @throws ApiError CONFLICT while something shows the picture; the message has names */
+export async function requireMediaUnused(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  uses: readonly MediaUse[],
+): Promise<void> {
+  for (const use of uses) {
+    const users = await use.list(tx, workspaceId, [id]);
+    refuseWhileUsed(
+      users.map(({ name }) => name),
+      "picture",
+      use,
+      users[0]?.preventing,
+    );
+  }
+}
+
+/**
+ * The pictures that the HTML shows, for the column `media_ids` of its row. They are locked, so that none is deleted before the
+ * row is there.
+ */
+export async function lockMediaIn(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  html: string | null,
+): Promise<string[]> {
+  return lockMedia(tx, workspaceId, mediaIn(html, workspaceId));
+}
