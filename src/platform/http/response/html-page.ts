@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
+import { DEFAULT_LANGUAGE, directionOf, htmlTagOf, type Language } from "#platform/languages/language.ts";
 
 /** Escaped markup. */
 class Html {
@@ -67,23 +68,29 @@ export interface PageLayout {
   readonly headers: Readonly<Record<string, string>>;
   /** The content of `<body>` for a title and a body. */
   readonly arrange: (title: string, body: Html) => Html;
+  readonly language: Language;
 }
 
-/**
- * @param css in addition to the styles of all pages
- * @param sources additional directives of Content-Security-Policy
- */
+interface PageOptions {
+  /** Additional directives of Content-Security-Policy. */
+  readonly sources?: readonly string[];
+  /** An origin to which the answer to a form of the page may redirect. */
+  readonly formOrigin?: string;
+  readonly language?: Language;
+}
+
+/** @param css in addition to the styles of all pages */
 export function pageLayout(
   css: string,
   arrange: PageLayout["arrange"],
-  sources: readonly string[] = [],
+  { sources = [], formOrigin, language = DEFAULT_LANGUAGE }: PageOptions = {},
 ): PageLayout {
   const style = commonCss + css;
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     ...sources,
-    "form-action 'self'",
+    `form-action 'self'${formOrigin === undefined ? "" : ` ${formOrigin}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];
@@ -100,17 +107,23 @@ export function pageLayout(
       "X-Robots-Tag": "noindex",
     },
     arrange,
+    language,
   };
 }
 
-/** One card in the middle, with a text and at most one decision. @param css in addition to that of the card */
-export function cardLayout(css = ""): PageLayout {
+/**
+ * One card in the middle, with a text and at most one decision.
+ * @param css in addition to that of the card
+ * @param footer what follows the card
+ */
+export function cardLayout(css = "", footer: Html = html``, options: PageOptions = {}): PageLayout {
   return pageLayout(
     cardCss + css,
     (title, body) => html`<main>
 <h1>${title}</h1>
 ${body}
-</main>`,
+</main>${footer}`,
+    options,
   );
 }
 
@@ -131,7 +144,7 @@ export function sendPage(
   layout: PageLayout = card,
 ): FastifyReply {
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${htmlTagOf(layout.language)}" dir="${directionOf(layout.language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
