@@ -77,11 +77,21 @@ const setStatus = (id: string, status: string) =>
 
 describe("a list's form", () => {
   test("is closed until it is opened, and after closing its page and links do not work", async () => {
+    const standard = {
+      title: null,
+      description: null,
+      button_text: null,
+      consent_text: null,
+      language: null,
+      thank_you_url: null,
+      fields: ["first_name", "last_name"].map((field) => ({ field, is_required: false, label: null })),
+    };
     expect((await form("GET")).body.data).toEqual({
       mailing_list_id: list,
       is_active: false,
       url: null,
       abuse: null,
+      ...standard,
     });
     const url = await openForm();
     expect((await form("GET")).body.data).toEqual({
@@ -89,6 +99,7 @@ describe("a list's form", () => {
       is_active: true,
       url,
       abuse: null,
+      ...standard,
     });
     expect((await form("PUT", { is_active: true })).body.data.url).toBe(url);
     const page = await fetch(url);
@@ -192,7 +203,7 @@ describe("a person who fills in the form", () => {
     const known = { email, first_name: "Grace" };
     await service.call("POST", `/mailing-lists/${other}/subscribers`, known);
     await ask(await openForm(), { first_name: "Evil" });
-    expect((await post(await linkTo(), { first_name: "Evil", last_name: "two\nlines" })).status).toBe(200);
+    expect((await post(await linkTo(), { first_name: "Evil", last_name: "two\nlines" })).status).toBe(400);
     expect(await member()).toBeUndefined();
     await post(await linkTo(), { first_name: "Evil", last_name: "Hopper" });
     expect(await member()).toMatchObject({ first_name: "Grace", last_name: "Hopper" });
