@@ -18,14 +18,15 @@ export function fieldsHtml(fields: readonly FormField[], typed: TypedText, texts
 }
 
 function fieldHtml(field: FormField, typed: readonly string[], texts: Texts): Html {
-  const { control, label, isRequired, definition } = field;
+  const { control, isRequired, definition } = field;
+  const label = html`<bdi>${field.label}</bdi>`;
   const required = ready(isRequired ? " required" : "");
   const [value = ""] = typed;
   if (definition === null) {
     return html`<label>${label}<input name="${control}" autocomplete="${autocomplete[control] ?? "off"}" maxlength="${LONGEST_PERSON_NAME}" value="${value}"${required}></label>`;
   }
   const { placeholder, help_text, validation_rules: rules } = definition;
-  const help = help_text === null ? "" : html`<span class="help">${help_text}</span>`;
+  const help = help_text === null ? "" : html`<span class="help"><bdi>${help_text}</bdi></span>`;
   const hint = placeholder === null ? "" : html` placeholder="${placeholder}"`;
   const input = (type: string, limits: Html | string = "") =>
     html`<label>${label}${help}<input type="${type}" name="${control}" value="${value}"${hint}${limits}${required}></label>`;
@@ -45,7 +46,7 @@ function fieldHtml(field: FormField, typed: readonly string[], texts: Texts): Ht
     case "url":
       return input("url", most(LONGEST_URL));
     case "boolean":
-      return boxHtml({ control, value: "true", label, isTicked: value === "true" }, help);
+      return boxHtml({ control, value: "true", label: field.label, isTicked: value === "true" }, help);
     case "select":
       return html`<label>${label}${help}<select name="${control}"${required}><option value="">${texts.say("signup_choose")}</option>${(definition.field_options ?? []).map((option) => optionHtml(option, value))}</select></label>`;
     case "multiselect":
@@ -74,7 +75,7 @@ export function boxHtml(
   help: Html | string = "",
 ): Html {
   const marks = ready(`${isTicked ? " checked" : ""}${isRequired ? " required" : ""}`);
-  return html`<label class="box"><input type="checkbox" name="${control}" value="${value}"${marks}><span class="lines">${label}${help}</span></label>`;
+  return html`<label class="box"><input type="checkbox" name="${control}" value="${value}"${marks}><span class="lines"><bdi>${label}</bdi>${help}</span></label>`;
 }
 
 function optionHtml(option: Option, chosen: string): Html {

@@ -95,7 +95,7 @@ describe("the settings of a form", () => {
     const page = await textAt(url);
     expect(page).toContain("<h1>&lt;b&gt;Join</h1>");
     expect(page).toContain("One &amp; &lt;two&gt;");
-    expect(page).toContain("<button>&quot;Go&quot;</button>");
+    expect(page).toContain("<button><bdi>&quot;Go&quot;</bdi></button>");
   });
 });
 

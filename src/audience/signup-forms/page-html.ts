@@ -53,13 +53,13 @@ export function sendForm(
   return page.send(
     reply,
     again?.fault === undefined ? 200 : 400,
-    title ?? form.list_name,
+    texts.isolated(title ?? form.list_name),
     html`${saying(again)}${description === null ? "" : html`<p class="lines" dir="auto">${description}</p>\n`}<form method="post">
 <input type="hidden" name="${TOKEN_FIELD}" value="${token}">
 <label>${texts.say("signup_email")}<input type="email" name="email" autocomplete="email" dir="ltr" required maxlength="254" value="${params.get("email")?.slice(0, MOST_SHOWN) ?? ""}"></label>
 ${fieldsHtml(fields, shortened(typedText(params)), texts)}${consent}
 <div hidden><label>${texts.say("signup_trap")}<input name="${HONEYPOT_FIELD}" tabindex="-1" autocomplete="off"></label></div>
-<button>${button_text ?? texts.say("signup_button")}</button>
+<button>${button_text === null ? texts.say("signup_button") : html`<bdi>${button_text}</bdi>`}</button>
 </form>
 <p class="soft">${texts.say("signup_note")}</p>`,
   );

@@ -21,15 +21,17 @@ fieldset { padding: 0; border: 0 }
 legend { padding: 0 }
 input, select, textarea { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--ground); color: var(--ink); font: inherit }
 ::placeholder { color: var(--soft); opacity: 1 }
-label.box { display: flex; gap: .65rem; align-items: baseline }
+label.box { display: flex; gap: .65rem; align-items: baseline; margin-bottom: .5rem }
+fieldset, .box:not(fieldset .box) { margin-bottom: 1rem }
 label.box input { flex: none; width: auto; margin: 0; accent-color: var(--accent) }
-.help { display: block; color: var(--soft); font-size: .9375rem }
+.help { display: block; margin-bottom: .25rem; color: var(--soft); font-size: .9375rem }
 .fault { padding: .7rem .9rem; border-inline-start: 4px solid #c62828; background: var(--ground) }
 .lines { white-space: pre-line }
 footer { width: 100%; max-width: 30rem; margin-top: 1.5rem; color: var(--soft); font-size: .875rem; text-align: center }
 footer p { margin: 0 0 .5rem }
 footer a { color: inherit }
 body { align-content: center }
+h1:lang(ja) { word-break: auto-phrase }
 `;
 
 interface PageOptions {

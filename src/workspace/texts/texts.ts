@@ -27,7 +27,7 @@ export class Texts {
       this.#parts(key, values)
         // Mail programs would take the isolating characters for a part of the link.
         .map((part) =>
-          typeof part === "string" ? part : part.name === "link" ? part.value : this.#isolated(part.value),
+          typeof part === "string" ? part : part.name === "link" ? part.value : this.isolated(part.value),
         )
         .join("")
     );
@@ -42,17 +42,20 @@ export class Texts {
     })}`;
   }
 
+  /**
+   * Text of the workspace as part of plain text: with FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE around it (UAX #9)
+   * where the directions may differ.
+   */
+  isolated(value: string): string {
+    const isMixed = directionOf(this.language) === "rtl" || rightToLeft.test(value);
+    return isMixed ? `\u2068${value}\u2069` : value;
+  }
+
   #parts(key: TextKey, values: Values): (string | { readonly name: string; readonly value: string })[] {
     const wording = this.#replaced[key] ?? defaultTexts[this.language][key];
     return wording.split(/\{(\w+)\}/).map((part, at) => {
       if (at % 2 === 0) return part;
       return { name: part, value: values[part as Placeholder] ?? "" };
     });
-  }
-
-  /** Without markup, FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE do the same (UAX #9), where the directions may differ. */
-  #isolated(value: string): string {
-    const isMixed = directionOf(this.language) === "rtl" || rightToLeft.test(value);
-    return isMixed ? `\u2068${value}\u2069` : value;
   }
 }

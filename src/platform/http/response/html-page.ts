@@ -59,7 +59,7 @@ h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance 
 p { margin: 0 0 1rem }
 p:last-child { margin: 0 }
 .soft { color: var(--soft); font-size: .9375rem }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+:focus-visible { outline: 3px solid var(--focus, var(--accent)); outline-offset: 3px }
 `;
 
 /** Style and headers of one kind of page. */
@@ -130,8 +130,8 @@ ${body}
 const cardCss = `
 body { display: grid; place-items: center; padding: 1.5rem }
 main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001 }
-button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
-button:hover { filter: brightness(1.1) }
+button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 1px solid var(--edge, transparent); border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
+button:hover { text-decoration: underline }
 `;
 const card = cardLayout();
 
