@@ -31,6 +31,7 @@ const EDITOR = [
   "autoresponders:write",
   "verified_senders:read",
   "sending_domains:read",
+  "brand:read",
   "reports:read",
   "jobs:*",
   "notices:write",
@@ -53,7 +54,7 @@ const roles: readonly BuiltInRole[] = [
     key: "marketer",
     name: "Marketer",
     description: "Writes and sends campaigns and autoresponders, and manages the audience.",
-    permissions: [...EDITOR, "campaigns:send", "autoresponders:send"],
+    permissions: [...EDITOR, "campaigns:send", "autoresponders:send", "brand:*"],
   },
   {
     key: "editor",

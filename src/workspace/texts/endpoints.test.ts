@@ -6,14 +6,14 @@ const { call, newWorkspace } = await startService();
 const list = async (query = "", key?: string) =>
   (await call("GET", `/texts${query}`, undefined, key === undefined ? {} : { key })).body.data;
 const textOf = async (name: string, query = "", key?: string) =>
-  (await list(query, key)).find(({ key }: { key: string }) => key === name);
+  (await list(query, key)).find((text: { name: string }) => text.name === name);
 
 test("texts are those of the workspace's language, or of the one that is asked for", async () => {
   expect((await textOf("signup_button")).text).toBe("Subscribe");
   await call("PATCH", "/workspace", { language: "nl" });
   expect((await textOf("signup_button")).text).toBe("Aanmelden");
   expect(await textOf("footer_text_link", "?language=ja")).toEqual({
-    key: "footer_text_link",
+    name: "footer_text_link",
     about: "Footer added to text mail: the line with the link",
     text: "このメールの配信を停止する：{link}",
     default_text: "このメールの配信を停止する：{link}",

@@ -28,7 +28,7 @@ const placeholderNames = Object.entries(placeholders)
 
 const Text = Type.Object(
   {
-    key: Type.Enum([...textKeys], { description: "Which text it is." }),
+    name: Type.Enum([...textKeys], { description: "Which text it is." }),
     about: Type.String({ description: "Where it is shown." }),
     text: Type.String({ description: "The wording in force." }),
     default_text: Type.String({ description: "The wording that comes with the service." }),
@@ -54,7 +54,7 @@ const TextChanges = Type.Object(
     language: Type.Enum([...languages], { description: "The language of the texts." }),
     texts: Type.Object(wordings, {
       additionalProperties: false,
-      description: `Wordings by key, as plain text of at most ${LONGEST_WORDING} characters; null resets one to its default.`,
+      description: `Wordings by name, as plain text of at most ${LONGEST_WORDING} characters; null resets one to its default.`,
     }),
   },
   { $id: "TextChanges" },
@@ -121,7 +121,7 @@ async function textsOf(
     const row = replaced.get(key);
     const { needs, may } = placeholdersOf(key);
     return {
-      key,
+      name: key,
       about: textCatalogue[key].about,
       text: row?.text ?? defaultTexts[language][key],
       default_text: defaultTexts[language][key],
