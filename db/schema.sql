@@ -1608,6 +1608,7 @@ create table signup_requests (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX signup_requests_by_email ON signup_requests USING btree (workspace_id, email);
 CREATE INDEX signup_requests_by_list ON signup_requests USING btree (workspace_id, mailing_list_id);
 CREATE INDEX signup_requests_by_time ON signup_requests USING btree (workspace_id, requested_at);
 

@@ -16,3 +16,5 @@ alter table signup_requests
   add column language text,
   -- What the person agreed to. A confirmed request with it is the proof, and is kept as long as the list.
   add column consent_text text;
+-- For the copy and the erasure of a person's data.
+create index signup_requests_by_email on signup_requests (workspace_id, email);

@@ -83,8 +83,7 @@ export function textOfValues({ first_name, last_name, custom_fields }: TypedValu
 
 const MOST_CHOICES = 1_000;
 /** Control characters other than tab, line feed and carriage return. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not contain
-const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+const control = /[^\P{Cc}\t\n\r]/u;
 
 /** The values, or a sentence about the first field that is wrong. */
 export function readTypedValues(

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { startService } from "#test/support/service.ts";
 
-const { call, clock, newWorkspace } = await startService();
+const service = await startService();
+const { call, clock } = service;
 const change = (body: unknown) => call("PATCH", "/brand", body);
 
 const none = {
@@ -17,7 +18,7 @@ const none = {
 };
 
 test("a workspace begins without a brand, and no other workspace sees its own", async () => {
-  const { key } = await newWorkspace();
+  const { key } = await service.newWorkspace();
   expect((await call("GET", "/brand", undefined, { key })).body.data).toEqual(none);
   await change({
     display_name: " Shop ",

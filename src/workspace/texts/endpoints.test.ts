@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { startService } from "#test/support/service.ts";
 
-const { call, newWorkspace } = await startService();
+const service = await startService();
+const { call } = service;
 
 const list = async (query = "", key?: string) =>
   (await call("GET", `/texts${query}`, undefined, key === undefined ? {} : { key })).body.data;
@@ -37,7 +38,7 @@ test("a text is replaced in one language of one workspace, and reset by null", a
   });
   expect((await textOf("signup_button", "?language=de")).text).toBe("Los");
   expect((await textOf("joined", "?language=fr")).is_replaced).toBe(false);
-  const other = await newWorkspace();
+  const other = await service.newWorkspace();
   expect((await textOf("joined", "?language=de", other.key)).is_replaced).toBe(false);
   await call("PATCH", "/texts", { language: "de", texts: { joined: null } });
   expect((await textOf("joined", "?language=de")).is_replaced).toBe(false);
