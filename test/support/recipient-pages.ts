@@ -137,7 +137,6 @@ const pages: Readonly<Record<string, Send>> = {
       reply,
     ),
   form: (reply, page) => sendForm(reply, shown(page, plainForm), "token"),
-  "long-form": (reply, page) => sendForm(reply, shown(page, longForm), "token"),
   "form-fault": (reply, page) =>
     sendForm(reply, shown(page, longForm), "token", {
       fields: typed,
