@@ -6,6 +6,7 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { Liquid } from "liquidjs";
 import { compileContent } from "#sending/content/compile.ts";
+import { footerOf } from "#sending/content/load-footer.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 import { htmlOfLength } from "./mail-body.ts";
@@ -29,7 +30,7 @@ const tags = [
 const options = {
   tracksOpens: true,
   tracksClicks: true,
-  addsFooter: true,
+  footer: footerOf({ language: "en", fields: [] }),
   fields: new Set(["city", "plan"]),
   timezone: "UTC",
 };

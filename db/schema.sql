@@ -320,6 +320,20 @@ CREATE INDEX bounces_by_domain ON bounces USING btree (workspace_id, domain, cre
 CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
 CREATE INDEX bounces_by_type ON bounces USING btree (workspace_id, bounce_type, created_at, id);
 
+create table brands (
+  workspace_id uuid not null,
+  display_name text,
+  website text,
+  accent_color text,
+  background_color text,
+  text_color text,
+  footer_text text,
+  postal_address text,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table bulk_action_batches (
   workspace_id uuid not null,
   job_id uuid not null,
@@ -904,6 +918,7 @@ create table mailing_lists (
   is_going boolean default false not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  language text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((opt_in_type = ANY (ARRAY['single'::text, 'double'::text, 'api'::text, 'import'::text])))
@@ -1185,6 +1200,16 @@ create table removed_people (
   email text not null,
   subscriber_id uuid not null,
   PRIMARY KEY (workspace_id, email, subscriber_id)
+);
+
+create table replaced_texts (
+  workspace_id uuid not null,
+  language text not null,
+  key text not null,
+  text text not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, language, key),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table report_category_days (
@@ -1569,6 +1594,14 @@ create table signup_forms (
   abused_since timestamp with time zone,
   abused_at timestamp with time zone,
   abuse_reason text,
+  is_open boolean default true not null,
+  title text,
+  description text,
+  fields jsonb,
+  button_text text,
+  consent_text text,
+  language text,
+  thank_you_url text,
   PRIMARY KEY (workspace_id, mailing_list_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
@@ -1595,10 +1628,14 @@ create table signup_requests (
   last_name text,
   requested_at timestamp with time zone not null,
   confirmed_at timestamp with time zone,
+  custom_fields jsonb default '{}'::jsonb not null,
+  language text,
+  consent_text text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX signup_requests_by_email ON signup_requests USING btree (workspace_id, email);
 CREATE INDEX signup_requests_by_list ON signup_requests USING btree (workspace_id, mailing_list_id);
 CREATE INDEX signup_requests_by_time ON signup_requests USING btree (workspace_id, requested_at);
 
@@ -1981,6 +2018,8 @@ create table workspaces (
   tracks_transactional boolean default false not null,
   requires_second_factor boolean default false not null,
   own_hourly_cap integer,
+  language text default 'en'::text not null,
+  language_field text,
   PRIMARY KEY (id),
   CHECK ((hourly_cap > 0)),
   CHECK ((own_hourly_cap > 0)),

@@ -92,6 +92,8 @@ const governing: Readonly<Record<string, string>> = {
   autoresponders: "autoresponders",
   billing: "billing",
   blacklist: "blacklist",
+  brand: "brand",
+  texts: "brand",
   campaigns: "campaigns",
   content: "message_content",
   source: "message_content",

@@ -132,7 +132,7 @@ const quotes: readonly (readonly [page: string, text: string])[] = [
 
 describe("a page", () => {
   test("quotes texts that the program has", async () => {
-    const names = (await namesIn("src", /\.ts$/)).filter((name) => !name.endsWith(".test.ts"));
+    const names = (await namesIn("src", /\.(?:ts|json)$/)).filter((name) => !name.endsWith(".test.ts"));
     const sources = await Promise.all(names.map(textOf));
     const stale: string[] = [];
     for (const [page, text] of quotes) {

@@ -9,7 +9,7 @@
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
-import { sendErrorPage } from "#platform/http/response/error-page.ts";
+import { sendRecipientErrorPage } from "#workspace/recipient-pages/recipient-page.ts";
 import { registerClickRoute } from "./click-route.ts";
 import { PIXEL_ENDING, paths } from "./link-tokens.ts";
 import {
@@ -34,7 +34,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     takeBodies(pages, "*", (body) => body.toString(), FORM_BYTES);
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) {
-        return sendErrorPage(error, request, reply);
+        return sendRecipientErrorPage(error, request, reply);
       }
       request.log.error({ err: error, request_id: request.id }, "tracking page failed");
       return sendTryAgain(reply);

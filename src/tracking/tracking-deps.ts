@@ -1,12 +1,16 @@
 /** The dependencies of the tracking routes, and the functions that the routes share. */
 import type { FastifyRequest } from "fastify";
+import { findRecipientLanguage } from "#audience/languages/store.ts";
 import type { Engagement } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { loadRecipientPage, type RecipientPage } from "#workspace/recipient-pages/recipient-page.ts";
 import { machineSign } from "./bot-detection.ts";
 import type { EngagementRecorder } from "./engagement-recorder.ts";
 import { type LinkPurpose, type MailLinks, mailLinks, readToken, type TrackedMail } from "./link-tokens.ts";
+import type { MailRecipient } from "./tracked-mail-store.ts";
 import type { OnResubscribed, OnUnsubscribed } from "./unsubscribe-and-undo.ts";
 
 /**
@@ -54,6 +58,16 @@ const RECORD_MS = 100;
 /** Null for a token that is not valid for this purpose. */
 export function mailOf({ keys }: TrackingDeps, token: string, purpose: LinkPurpose): TrackedMail | null {
   return keys.read((key) => readToken(token, purpose, key));
+}
+
+/** The page for the recipient of a mail, in their language. */
+export async function pageFor(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { mailing_list_id: mailingListId, subscriber_id: subscriberId }: MailRecipient,
+): Promise<RecipientPage> {
+  const language = await findRecipientLanguage(db, workspaceId, { mailingListId, subscriberId });
+  return loadRecipientPage(db, workspaceId, language);
 }
 
 export function engagementOf(

@@ -1,6 +1,10 @@
-/** The unsubscribe pages and the error pages. Addresses are shown masked, because a forwarded mail contains the same links. */
+/**
+ * The unsubscribe pages and the error pages, in the recipient's language. Addresses are shown masked, because a forwarded mail
+ * contains the same links.
+ */
 import type { FastifyReply } from "fastify";
-import { type Html, html, sendPage } from "#platform/http/response/html-page.ts";
+import { type Html, html } from "#platform/http/response/html-page.ts";
+import { type RecipientPage, unknownReaderPage } from "#workspace/recipient-pages/recipient-page.ts";
 import type { MailRecipient } from "./tracked-mail-store.ts";
 
 /** Shows the first letter and the domain. */
@@ -10,77 +14,90 @@ function masked(address: string): string {
   return `${first}…${address.slice(at)}`;
 }
 
-export function sendUnsubscribeQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
-  const { address, list_name: list } = recipient;
-  const who = masked(address);
+export function sendUnsubscribeQuestion(
+  reply: FastifyReply,
+  page: RecipientPage,
+  { address: full, list_name: list }: MailRecipient,
+): FastifyReply {
+  const { texts } = page;
+  const address = masked(full);
   const question =
     list === null
-      ? html`Unsubscribe ${who} from these emails? This covers all lists of the sender.`
-      : html`Unsubscribe ${who} from <strong>${list}</strong>?`;
-  return sendPage(
+      ? texts.html("unsubscribe_question_all", { address })
+      : texts.html("unsubscribe_question", { address, list });
+  return page.send(
     reply,
     200,
-    "Unsubscribe?",
+    texts.say("unsubscribe_title"),
     html`<p>${question}</p>
-<form method="post"><button>Unsubscribe</button></form>
-<p class="soft">To stay subscribed, close this page: nothing has changed.</p>`,
+<form method="post"><button>${texts.say("unsubscribe_button")}</button></form>
+<p class="soft">${texts.say("unsubscribe_stay")}</p>`,
   );
 }
 
 /** The body that the Undo button posts. */
 export const UNDO = "take_back=yes";
-const undo = html`<form method="post"><input type="hidden" name="take_back" value="yes"><button>Undo</button></form>
-`;
 
 /**
  * The page for every recipient who is not subscribed, for whatever reason. It has the Undo button only if `mayUndo`.
  */
 export function sendUnsubscribed(
   reply: FastifyReply,
+  page: RecipientPage,
   recipient: MailRecipient,
   mayReturn: boolean,
 ): FastifyReply {
-  return sendPage(
+  const { texts } = page;
+  const undo = html`<form method="post"><input type="hidden" name="take_back" value="yes"><button>${texts.say("undo_button")}</button></form>
+`;
+  return page.send(
     reply,
     200,
-    "You are unsubscribed",
-    html`<p>${farewell(recipient)}</p>
-${mayReturn ? undo : ""}<p class="soft">Emails that were sent already may still arrive. You can close this page.</p>`,
+    texts.say("unsubscribed_title"),
+    html`<p>${farewell(page, recipient)}</p>
+${mayReturn ? undo : ""}<p class="soft">${texts.say("unsubscribed_note")}</p>`,
   );
 }
 
-export function sendResubscribed(reply: FastifyReply, { address }: MailRecipient): FastifyReply {
-  return sendPage(
+export function sendResubscribed(
+  reply: FastifyReply,
+  page: RecipientPage,
+  { address }: MailRecipient,
+): FastifyReply {
+  const { texts } = page;
+  return page.send(
     reply,
     200,
-    "You are subscribed",
-    html`<p>${masked(address)} gets these emails again.</p>
-<p class="soft">You can close this page.</p>`,
+    texts.say("resubscribed_title"),
+    html`<p>${texts.html("resubscribed", { address: masked(address) })}</p>
+<p class="soft">${texts.say("close_page")}</p>`,
   );
 }
 
-function farewell({ address, mailing_list_id: listId, list_name: list }: MailRecipient): Html {
-  const who = masked(address);
-  if (list !== null) return html`${who} gets no more emails from <strong>${list}</strong>.`;
-  if (listId !== null) return html`This list no longer exists: it sends nothing to ${who}.`;
-  return html`${who} gets no more of these emails: it is unsubscribed from all lists of the sender.`;
+function farewell(
+  { texts }: RecipientPage,
+  { address: full, mailing_list_id: listId, list_name: list }: MailRecipient,
+): Html {
+  const address = masked(full);
+  if (list !== null) return texts.html("unsubscribed", { address, list });
+  return texts.html(listId === null ? "unsubscribed_all" : "unsubscribed_list_gone", { address });
 }
 
 export function sendInvalidLink(reply: FastifyReply): FastifyReply {
-  return sendPage(
+  const page = unknownReaderPage(reply.request);
+  const { texts } = page;
+  return page.send(
     reply,
     404,
-    "This link does not work",
-    html`<p>The mail program may have cut it off, or the mail is too old.</p>
-<p class="soft">Each mail has its own link: try the one in a newer mail.</p>`,
+    texts.say("dead_link_title"),
+    html`<p>${texts.say("dead_link")}</p>
+<p class="soft">${texts.say("dead_link_advice")}</p>`,
   );
 }
 
 export function sendTryAgain(reply: FastifyReply): FastifyReply {
-  return sendPage(
-    reply.header("Retry-After", "5"),
-    503,
-    "Please try again",
-    html`<p>There is a problem on our side. Please open the link again in a minute.</p>`,
-  );
+  const page = unknownReaderPage(reply.request);
+  const { texts } = page;
+  reply.header("Retry-After", "5");
+  return page.send(reply, 503, texts.say("try_again_title"), html`<p>${texts.say("try_again")}</p>`);
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { RecipientPage } from "#workspace/recipient-pages/recipient-page.ts";
 import { paths, TEST_TOKEN } from "./link-tokens.ts";
 import { sendTestUnsubscribe } from "./test-mail-page.ts";
 import { findRecipient, type MailRecipient } from "./tracked-mail-store.ts";
-import { mailOf, type TokenPath, type TrackingDeps, uncached } from "./tracking-deps.ts";
+import { mailOf, pageFor, type TokenPath, type TrackingDeps, uncached } from "./tracking-deps.ts";
 import { mayUndo, undoUnsubscribe, unsubscribe } from "./unsubscribe-and-undo.ts";
 import {
   sendInvalidLink,
@@ -15,15 +16,18 @@ import {
 /** The unsubscribe link: GET asks, POST unsubscribes or takes that back. */
 export function registerUnsubscribeRoutes(pages: FastifyInstance, deps: TrackingDeps): void {
   const { db, clock } = deps;
-  const sendGone = (reply: FastifyReply, recipient: MailRecipient) =>
-    sendUnsubscribed(reply, recipient, mayUndo(recipient, clock.now()));
+  const sendGone = (reply: FastifyReply, page: RecipientPage, recipient: MailRecipient) =>
+    sendUnsubscribed(reply, page, recipient, mayUndo(recipient, clock.now()));
 
   pages.get<TokenPath>(`${paths.unsubscribe}*`, async ({ params }, reply) => {
     if (params["*"] === TEST_TOKEN) return sendTestUnsubscribe(reply);
     const mail = mailOf(deps, params["*"], "unsubscribe");
     const recipient = mail && (await findRecipient(db, mail));
-    if (!recipient) return sendInvalidLink(reply);
-    return recipient.is_subscribed ? sendUnsubscribeQuestion(reply, recipient) : sendGone(reply, recipient);
+    if (!mail || !recipient) return sendInvalidLink(reply);
+    const page = await pageFor(db, mail.workspaceId, recipient);
+    return recipient.is_subscribed
+      ? sendUnsubscribeQuestion(reply, page, recipient)
+      : sendGone(reply, page, recipient);
   });
 
   pages.post<TokenPath>(`${paths.unsubscribe}*`, async ({ params, body }, reply) => {
@@ -33,11 +37,17 @@ export function registerUnsubscribeRoutes(pages: FastifyInstance, deps: Tracking
       await undoUnsubscribe(deps, mail);
       const recipient = await findRecipient(db, mail);
       if (!recipient) return sendInvalidLink(reply);
-      return recipient.is_subscribed ? sendResubscribed(reply, recipient) : sendGone(reply, recipient);
+      const page = await pageFor(db, mail.workspaceId, recipient);
+      return recipient.is_subscribed
+        ? sendResubscribed(reply, page, recipient)
+        : sendGone(reply, page, recipient);
     }
     const recipient = mail && (await unsubscribe(deps, mail));
     if (!recipient) return sendInvalidLink(reply);
-    if (!isOneClick(body)) return sendGone(reply, (await findRecipient(db, mail)) ?? recipient);
+    if (!isOneClick(body)) {
+      const page = await pageFor(db, mail.workspaceId, recipient);
+      return sendGone(reply, page, (await findRecipient(db, mail)) ?? recipient);
+    }
     return reply.headers(uncached).type("text/plain; charset=utf-8").send("Unsubscribed\n");
   });
 }

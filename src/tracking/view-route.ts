@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { htmlFromText } from "#mail/html/body-conversion.ts";
-import { ready, sendPage } from "#platform/http/response/html-page.ts";
+import { html, ready } from "#platform/http/response/html-page.ts";
 import { paths, readView, TEST_TOKEN } from "./link-tokens.ts";
 import { sendTestView } from "./test-mail-page.ts";
+import { findRecipient } from "./tracked-mail-store.ts";
 import {
   type MailImage,
+  pageFor,
   type TokenPath,
   type TrackingDeps,
   uncached,
@@ -52,7 +54,11 @@ export function registerViewRoute(pages: FastifyInstance, deps: TrackingDeps): v
     }));
     if (!content) return sendInvalidLink(reply);
     if (content.html === null) {
-      return sendPage(reply, 200, "Your mail", ready(htmlFromText(content.text ?? "")));
+      const recipient = await findRecipient(deps.db, mail);
+      if (!recipient) return sendInvalidLink(reply);
+      const page = await pageFor(deps.db, mail.workspaceId, recipient);
+      const text = ready(htmlFromText(content.text ?? ""));
+      return page.send(reply, 200, page.texts.say("web_view_title"), html`<div dir="auto">${text}</div>`);
     }
     return reply.headers(foreignHeaders).type("text/html; charset=utf-8").send(content.html);
   });

@@ -13,6 +13,7 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { brandEndpoints } from "./brand/endpoints.ts";
 import { firstOwnerEndpoints } from "./first-owner/endpoints.ts";
 import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
@@ -32,6 +33,7 @@ import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
+import { textEndpoints } from "./texts/endpoints.ts";
 import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
@@ -73,6 +75,8 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
+    ...brandEndpoints({ db, clock }),
+    ...textEndpoints({ db, clock }),
     ...operatorEndpoints({ db, clock, plans, ...hooks }),
     ...installationUserEndpoints({ db, clock, ...hooks }),
     ...auditEndpoints({ db, clock, ...hooks }),

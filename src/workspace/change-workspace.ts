@@ -23,6 +23,8 @@ export type WorkspaceChanges = Partial<
     | "retry_hours"
     | "tracks_transactional"
     | "requires_second_factor"
+    | "language"
+    | "language_field"
     | "is_suspended"
   >
 >;

@@ -2,6 +2,7 @@
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
+import { DEFAULT_LANGUAGE } from "#platform/languages/language.ts";
 import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
 import { insertAccount } from "./billing/account-store.ts";
@@ -54,6 +55,8 @@ function workspaceWith(id: WorkspaceId, settings: NewWorkspace, now: Date): Work
     retry_hours: STANDARD_RETRY_HOURS,
     tracks_transactional: false,
     requires_second_factor: false,
+    language: DEFAULT_LANGUAGE,
+    language_field: null,
     is_suspended: false,
     created_at: now,
     updated_at: now,

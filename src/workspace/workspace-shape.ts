@@ -1,6 +1,7 @@
 /** The shapes of a workspace and its settings over HTTP. */
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
+import { languages } from "#platform/languages/language.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "./read-display-name.ts";
 import {
@@ -52,6 +53,17 @@ const settings = {
   requires_second_factor: Type.Boolean({
     description: "Whether people need a second factor to use the workspace; API keys do not.",
   }),
+  language: Type.Enum([...languages], {
+    description:
+      "Language of what the service writes to recipients, unless a list or the recipient has another; ISO 639-1.",
+  }),
+  language_field: nullable(
+    Type.String({
+      maxLength: LONGEST_NAME,
+      description:
+        "field_name of the custom field that has a recipient's language, with values such as de or pt-BR; null: language, then locale, where such fields are defined.",
+    }),
+  ),
 };
 
 export const WorkspaceShape = Type.Object(
@@ -94,6 +106,8 @@ export function shownWorkspace(workspace: Workspace, plan: Workspace["plan"]): S
     tracks_transactional: workspace.tracks_transactional,
     hourly_cap: workspace.own_hourly_cap,
     requires_second_factor: workspace.requires_second_factor,
+    language: workspace.language,
+    language_field: workspace.language_field,
     operator_hourly_cap: workspace.hourly_cap,
     plan,
     is_suspended: workspace.is_suspended,
@@ -125,5 +139,18 @@ export function readWorkspaceSettings(given: Static<typeof WorkspaceSettings>) {
     ...(given.requires_second_factor !== undefined && {
       requires_second_factor: given.requires_second_factor,
     }),
+    ...(given.language !== undefined && { language: given.language }),
+    ...(given.language_field !== undefined && { language_field: readLanguageField(given.language_field) }),
   };
+}
+
+/** The form of a custom field's name: whether such a field is defined is not checked, because lists have their own. */
+function readLanguageField(text: string | null): string | null {
+  const name = text?.trim() || null;
+  if (name === null || /^[a-z0-9_]+$/.test(name)) return name;
+  throw invalid({
+    field: "language_field",
+    message:
+      "language_field must be the field_name of a custom field: letters a to z, digits and underscores",
+  });
 }

@@ -18,6 +18,7 @@ export async function newList(db: Queryable, workspaceId: WorkspaceId, name = "N
     from_name: null,
     from_email: null,
     reply_to_email: null,
+    language: null,
     opt_in_type: "single",
     enable_open_tracking: true,
     enable_click_tracking: true,

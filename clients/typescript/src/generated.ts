@@ -1223,6 +1223,62 @@ export interface paths {
         patch: operations["updateWorkspace"];
         trace?: never;
     };
+    "/brand": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The brand of the workspace
+         * @description Name, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
+         *
+         *     Needs the permission `brand:read`.
+         */
+        get: operations["getBrand"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change the brand of the workspace; omitted fields stay
+         * @description Null removes a value. Colours whose text would be hard to read are refused. Pages change at once, mail of campaigns that are being sent within ten minutes.
+         *
+         *     Needs the permission `brand:write`.
+         */
+        patch: operations["updateBrand"];
+        trace?: never;
+    };
+    "/texts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The texts that recipients read, in one language
+         * @description All 64 texts that the service writes to recipients: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
+         *
+         *     Needs the permission `brand:read`.
+         */
+        get: operations["listTexts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Replace texts that recipients read, or reset them; omitted ones stay
+         * @description Either all texts are stored or none. Placeholders in braces stand for values; markup and merge tags are refused. Pages change at once, the footer of campaigns that are being sent within ten minutes. A confirmation mail that comes from the service's own sender keeps the default wordings.
+         *
+         *     Needs the permission `brand:write`.
+         */
+        patch: operations["updateTexts"];
+        trace?: never;
+    };
     "/operator/workspaces": {
         parameters: {
             query?: never;
@@ -1578,14 +1634,14 @@ export interface paths {
         };
         /**
          * The sign-up form of a list
-         * @description The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.
+         * @description The public page of the list, the address for forms in your own pages, and what the form asks for and says. People who sign up get a confirmation mail, and join the list by the link in it.
          *
          *     Needs the permission `mailing_lists:read`.
          */
         get: operations["getSignupForm"];
         /**
-         * Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them
-         * @description Switches the public form on or off. While it is off, its page says so and sign-ups are refused; confirmation links that were sent still work.
+         * Open or close the sign-up form of a list, and change what it says; people who fill it in join by a link that is mailed to them
+         * @description Switches the public form on or off, and changes its fields and texts; those that are omitted stay. While it is off, its page says so, sign-ups are refused, and confirmation links that were sent do not work.
          *
          *     Needs the permission `mailing_lists:write`.
          */
@@ -6481,6 +6537,13 @@ export interface components {
             hourly_cap: number | null;
             /** @description Whether people need a second factor to use the workspace; API keys do not. */
             requires_second_factor: boolean;
+            /**
+             * @description Language of what the service writes to recipients, unless a list or the recipient has another; ISO 639-1.
+             * @enum {string}
+             */
+            language: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+            /** @description field_name of the custom field that has a recipient's language, with values such as de or pt-BR; null: language, then locale, where such fields are defined. */
+            language_field: string | null;
             /** @description The operator's hourly cap, null for none: the lower cap applies. */
             operator_hourly_cap: number | null;
             /**
@@ -6518,6 +6581,214 @@ export interface components {
             hourly_cap?: number | null;
             /** @description Whether people need a second factor to use the workspace; API keys do not. */
             requires_second_factor?: boolean;
+            /**
+             * @description Language of what the service writes to recipients, unless a list or the recipient has another; ISO 639-1.
+             * @enum {string}
+             */
+            language?: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+            /** @description field_name of the custom field that has a recipient's language, with values such as de or pt-BR; null: language, then locale, where such fields are defined. */
+            language_field?: string | null;
+        };
+        Brand: {
+            /** @description Name below the pages; null: none is shown. */
+            display_name: string | null;
+            /** @description https address that the name links to; null for none. */
+            website: string | null;
+            /** @description Colour of buttons; null: the service's blue. As #rrggbb or #rgb. */
+            accent_color: string | null;
+            /** @description Background of pages in light mode; null: white. As #rrggbb or #rgb. */
+            background_color: string | null;
+            /** @description Text of pages in light mode; null: nearly black. Its contrast with the background must be at least 4.5. As #rrggbb or #rgb. */
+            text_color: string | null;
+            /** @description Plain text below pages and in the footer that is added to mail, at most 10 lines; null for none. */
+            footer_text: string | null;
+            /** @description Postal address of the sender, which laws such as CAN-SPAM require in advertising mail; shown with footer_text. At most 10 lines; null for none. */
+            postal_address: string | null;
+            /** @description The text colour on accent_color, which the service chooses for its contrast. */
+            accent_text_color: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change; null before the first.
+             */
+            updated_at: string | null;
+        };
+        BrandChanges: {
+            /** @description Name below the pages; null: none is shown. */
+            display_name?: string | null;
+            /** @description https address that the name links to; null for none. */
+            website?: string | null;
+            /** @description Colour of buttons; null: the service's blue. As #rrggbb or #rgb. */
+            accent_color?: string | null;
+            /** @description Background of pages in light mode; null: white. As #rrggbb or #rgb. */
+            background_color?: string | null;
+            /** @description Text of pages in light mode; null: nearly black. Its contrast with the background must be at least 4.5. As #rrggbb or #rgb. */
+            text_color?: string | null;
+            /** @description Plain text below pages and in the footer that is added to mail, at most 10 lines; null for none. */
+            footer_text?: string | null;
+            /** @description Postal address of the sender, which laws such as CAN-SPAM require in advertising mail; shown with footer_text. At most 10 lines; null for none. */
+            postal_address?: string | null;
+        };
+        Text: {
+            /**
+             * @description Which text it is.
+             * @enum {string}
+             */
+            name: "close_page" | "unsubscribe_title" | "unsubscribe_question" | "unsubscribe_question_all" | "unsubscribe_button" | "unsubscribe_stay" | "unsubscribed_title" | "unsubscribed" | "unsubscribed_all" | "unsubscribed_list_gone" | "unsubscribed_note" | "undo_button" | "resubscribed_title" | "resubscribed" | "web_view_title" | "dead_link_title" | "dead_link" | "dead_link_advice" | "try_again_title" | "try_again" | "too_many_requests_title" | "try_again_later" | "too_large_title" | "too_large" | "footer_link" | "footer_text_link" | "signup_email" | "signup_first_name" | "signup_last_name" | "signup_choose" | "signup_trap" | "signup_button" | "signup_note" | "signup_once_more" | "signup_too_quick" | "signup_bad_email" | "signup_bad_value" | "signup_missing" | "signup_consent_missing" | "signup_unreadable" | "signup_limit_network" | "signup_limit_list" | "signup_limit_workspace" | "signup_check_title" | "signup_check" | "signup_check_advice" | "confirm_title" | "confirm_question" | "confirm_consent" | "confirm_button" | "confirm_note" | "joined_title" | "joined" | "not_eligible_title" | "not_eligible" | "signup_dead_link" | "signup_dead_link_advice" | "confirm_mail_subject" | "confirm_mail_request" | "confirm_mail_instruction" | "confirm_mail_button" | "confirm_mail_otherwise" | "list_unnamed" | "list_unnamed_at";
+            /** @description Where it is shown. */
+            about: string;
+            /** @description The wording in force. */
+            text: string;
+            /** @description The wording that comes with the service. */
+            default_text: string;
+            /** @description Whether the workspace has replaced the default. */
+            is_replaced: boolean;
+            /** @description Names that the wording may have in braces: {address} is the reader's address; {list} is the name of the mailing list; {link} is the reader's own link to unsubscribe; {time} is how long to wait, such as: in 5 minutes; {field} is the label of a field of the form; {domain} is the domain of the list's sender. */
+            placeholders: string[];
+            /** @description Those that it must have. */
+            required_placeholders: string[];
+            /**
+             * Format: date-time
+             * @description Time of the replacement; null for the default.
+             */
+            updated_at: string | null;
+        };
+        TextChanges: {
+            /**
+             * @description The language of the texts.
+             * @enum {string}
+             */
+            language: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+            /** @description Wordings by name, as plain text of at most 600 characters; null resets one to its default. */
+            texts: {
+                /** @description The last line of pages that need nothing more. */
+                close_page?: string | null;
+                /** @description Unsubscribe page: title of the question. */
+                unsubscribe_title?: string | null;
+                /** @description Unsubscribe page: the question, for one list. */
+                unsubscribe_question?: string | null;
+                /** @description Unsubscribe page: the question, for mail to no list. */
+                unsubscribe_question_all?: string | null;
+                /** @description Unsubscribe page: the button. */
+                unsubscribe_button?: string | null;
+                /** @description Unsubscribe page: what a reader does who wants to stay. */
+                unsubscribe_stay?: string | null;
+                /** @description Page after unsubscribing: title. */
+                unsubscribed_title?: string | null;
+                /** @description Page after unsubscribing from one list. */
+                unsubscribed?: string | null;
+                /** @description Page after unsubscribing from all lists. */
+                unsubscribed_all?: string | null;
+                /** @description Unsubscribe page of a deleted list. */
+                unsubscribed_list_gone?: string | null;
+                /** @description Page after unsubscribing: the last line. */
+                unsubscribed_note?: string | null;
+                /** @description Page after unsubscribing: the button that subscribes again. */
+                undo_button?: string | null;
+                /** @description Page after Undo: title. */
+                resubscribed_title?: string | null;
+                /** @description Page after Undo. */
+                resubscribed?: string | null;
+                /** @description Title of the page that shows a mail without HTML in the browser. */
+                web_view_title?: string | null;
+                /** @description Page of a link that does not work: title. */
+                dead_link_title?: string | null;
+                /** @description Page of a mail's link that does not work: the possible causes. */
+                dead_link?: string | null;
+                /** @description Page of a mail's link that does not work: what to do. */
+                dead_link_advice?: string | null;
+                /** @description Page for a fault of the service: title. */
+                try_again_title?: string | null;
+                /** @description Page for a fault of the service. */
+                try_again?: string | null;
+                /** @description Page for too many requests: title. */
+                too_many_requests_title?: string | null;
+                /** @description Page for a reached limit: when to try again. */
+                try_again_later?: string | null;
+                /** @description Page for a form with too much text: title. */
+                too_large_title?: string | null;
+                /** @description Page for a form with too much text. */
+                too_large?: string | null;
+                /** @description Footer added to HTML mail: the text of the link. */
+                footer_link?: string | null;
+                /** @description Footer added to text mail: the line with the link. */
+                footer_text_link?: string | null;
+                /** @description Sign-up form: label of the address. */
+                signup_email?: string | null;
+                /** @description Sign-up form: label of the given name. */
+                signup_first_name?: string | null;
+                /** @description Sign-up form: label of the family name. */
+                signup_last_name?: string | null;
+                /** @description Sign-up form: the empty choice of a list of choices. */
+                signup_choose?: string | null;
+                /** @description Sign-up form: label of the hidden field that people leave empty. */
+                signup_trap?: string | null;
+                /** @description Sign-up form: the button, unless the form has its own. */
+                signup_button?: string | null;
+                /** @description Sign-up form: the last line. */
+                signup_note?: string | null;
+                /** @description Sign-up form, after a form of another site was sent. */
+                signup_once_more?: string | null;
+                /** @description Sign-up form that was sent faster than a person can. */
+                signup_too_quick?: string | null;
+                /** @description Sign-up form: an invalid address. */
+                signup_bad_email?: string | null;
+                /** @description Sign-up form: an invalid value. */
+                signup_bad_value?: string | null;
+                /** @description Sign-up form: a required field is empty. */
+                signup_missing?: string | null;
+                /** @description Sign-up form: the box of the consent is not ticked. */
+                signup_consent_missing?: string | null;
+                /** @description Sign-up form: the request of a wrong form on another site. */
+                signup_unreadable?: string | null;
+                /** @description Sign-up form: title for too many sign-ups from a network. */
+                signup_limit_network?: string | null;
+                /** @description Sign-up form: title for too many sign-ups to the list. */
+                signup_limit_list?: string | null;
+                /** @description Sign-up form: title for too many sign-ups in a day. */
+                signup_limit_workspace?: string | null;
+                /** @description Page after a sign-up: title. */
+                signup_check_title?: string | null;
+                /** @description Page after a sign-up: what comes next. */
+                signup_check?: string | null;
+                /** @description Page after a sign-up: what to do if no mail comes. */
+                signup_check_advice?: string | null;
+                /** @description Confirmation page: title. */
+                confirm_title?: string | null;
+                /** @description Confirmation page: the question. */
+                confirm_question?: string | null;
+                /** @description Confirmation page: the line before the wording of the consent. */
+                confirm_consent?: string | null;
+                /** @description Confirmation page: the button. */
+                confirm_button?: string | null;
+                /** @description Confirmation page: for readers who did not ask for it. */
+                confirm_note?: string | null;
+                /** @description Page after the confirmation: title. */
+                joined_title?: string | null;
+                /** @description Page after the confirmation. */
+                joined?: string | null;
+                /** @description Page for an address that cannot join: title. */
+                not_eligible_title?: string | null;
+                /** @description Page for an address that cannot join. */
+                not_eligible?: string | null;
+                /** @description Page of a sign-up link that does not work: the possible causes. */
+                signup_dead_link?: string | null;
+                /** @description Page of a sign-up link that does not work: what to do. */
+                signup_dead_link_advice?: string | null;
+                /** @description Confirmation mail: subject. */
+                confirm_mail_subject?: string | null;
+                /** @description Confirmation mail: who asks for what. */
+                confirm_mail_request?: string | null;
+                /** @description Confirmation mail: the line before the link. */
+                confirm_mail_instruction?: string | null;
+                /** @description Confirmation mail: the text of the link. */
+                confirm_mail_button?: string | null;
+                /** @description Confirmation mail: for readers who did not ask for it. */
+                confirm_mail_otherwise?: string | null;
+                /** @description Confirmation mail: in place of a list's name that looks like advertising. */
+                list_unnamed?: string | null;
+                /** @description Confirmation mail: as before, with the domain of the sender. */
+                list_unnamed_at?: string | null;
+            };
         };
         OperatedWorkspace: {
             /**
@@ -6735,6 +7006,11 @@ export interface components {
             enable_open_tracking: boolean;
             /** @description Default of campaigns to the list. */
             enable_click_tracking: boolean;
+            /**
+             * @description Language of its sign-up form, its unsubscribe pages and the footer of its mail, for people without a language of their own; null: the workspace's.
+             * @enum {string|null}
+             */
+            language: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh" | null;
             /** @description Active members. */
             subscriber_count: number;
             /** @description Members of any status. */
@@ -6770,6 +7046,11 @@ export interface components {
             enable_open_tracking?: boolean;
             /** @description Default of campaigns to the list. */
             enable_click_tracking?: boolean;
+            /**
+             * @description Language of its sign-up form, its unsubscribe pages and the footer of its mail, for people without a language of their own; null: the workspace's.
+             * @enum {string|null}
+             */
+            language?: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh" | null;
         };
         LastCampaign: {
             /**
@@ -6846,6 +7127,19 @@ export interface components {
             enable_open_tracking?: boolean;
             /** @description Default of campaigns to the list. */
             enable_click_tracking?: boolean;
+            /**
+             * @description Language of its sign-up form, its unsubscribe pages and the footer of its mail, for people without a language of their own; null: the workspace's.
+             * @enum {string|null}
+             */
+            language?: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh" | null;
+        };
+        SignupFormField: {
+            /** @description first_name, last_name, or the field_name of a custom field of the list. */
+            field: string;
+            /** @description Whether the form is refused without a value. Fields that the list requires are always required. */
+            is_required: boolean;
+            /** @description Label on the form; null: that of the field. */
+            label: string | null;
         };
         SignupForm: {
             /**
@@ -6855,7 +7149,7 @@ export interface components {
             mailing_list_id: string;
             /** @description Whether the form is open. */
             is_active: boolean;
-            /** @description URL of its public page. A form on your own site may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button. */
+            /** @description URL of its public page. With `?lang=de` it is in German. A form on your own site may POST `email`, `first_name`, `last_name` and `custom_fields.<field_name>` there: the page opens filled in, for one more press of its button. */
             url: string | null;
             /** @description Set while the form is abused, and for a day after. */
             abuse: {
@@ -6872,10 +7166,52 @@ export interface components {
                 /** @description Sign-ups that were refused at a limit. */
                 refused_last_hour: number;
             } | null;
+            /** @description Title of the page; null: the name of the list. */
+            title: string | null;
+            /** @description Plain text above the fields; null for none. */
+            description: string | null;
+            /** @description Text of the button; null: the one of the page's language. */
+            button_text: string | null;
+            /** @description Wording of a box that must be ticked; null: there is none. It is kept with each confirmation, as proof. */
+            consent_text: string | null;
+            /**
+             * @description Language of the form and of what follows it; `visitor`: the one that the browser asks for; null: the list's. The query parameter `lang` of the page's URL names another one.
+             * @enum {string|null}
+             */
+            language: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh" | "visitor" | null;
+            /** @description https address to which the button of the confirmation leads; null: a page of the service. */
+            thank_you_url: string | null;
+            /** @description Fields besides the address, in their order, at most 30. */
+            fields: components["schemas"]["SignupFormField"][];
+        };
+        SignupFormFieldInput: {
+            /** @description first_name, last_name, or the field_name of a custom field of the list. */
+            field: string;
+            /** @description Whether the form is refused without a value. Fields that the list requires are always required. */
+            is_required?: boolean;
+            /** @description Label on the form; null: that of the field. */
+            label?: string | null;
         };
         SignupFormInput: {
             /** @description Whether the form takes sign-ups. */
             is_active: boolean;
+            /** @description Title of the page; null: the name of the list. */
+            title?: string | null;
+            /** @description Plain text above the fields; null for none. */
+            description?: string | null;
+            /** @description Text of the button; null: the one of the page's language. */
+            button_text?: string | null;
+            /** @description Wording of a box that must be ticked; null: there is none. It is kept with each confirmation, as proof. */
+            consent_text?: string | null;
+            /**
+             * @description Language of the form and of what follows it; `visitor`: the one that the browser asks for; null: the list's. The query parameter `lang` of the page's URL names another one.
+             * @enum {string|null}
+             */
+            language?: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh" | "visitor" | null;
+            /** @description https address to which the button of the confirmation leads; null: a page of the service. */
+            thank_you_url?: string | null;
+            /** @description Fields besides the address, in their order, at most 30. It replaces all fields of the form. */
+            fields?: components["schemas"]["SignupFormFieldInput"][];
         };
         Member: {
             /**
@@ -17746,6 +18082,199 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    getBrand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Brand */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The brand of the workspace. */
+                        data: components["schemas"]["Brand"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateBrand: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BrandChanges"];
+            };
+        };
+        responses: {
+            /** @description Brand updated */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change the brand of the workspace; omitted fields stay. */
+                        data: components["schemas"]["Brand"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listTexts: {
+        parameters: {
+            query?: {
+                /** @description Language of the texts; that of the workspace if omitted. */
+                language?: "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "pl" | "tr" | "ar" | "ja" | "zh";
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Texts */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The texts that recipients read, in one language. */
+                        data: components["schemas"]["Text"][];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateTexts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextChanges"];
+            };
+        };
+        responses: {
+            /** @description Texts updated */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Replace texts that recipients read, or reset them; omitted ones stay. */
+                        data: components["schemas"]["Text"][];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     listOperatedWorkspaces: {
         parameters: {
             query?: {
@@ -18821,7 +19350,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them */
+            /** @description Open or close the sign-up form of a list, and change what it says; people who fill it in join by a link that is mailed to them */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18837,7 +19366,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them. */
+                        /** @description Open or close the sign-up form of a list, and change what it says; people who fill it in join by a link that is mailed to them. */
                         data: components["schemas"]["SignupForm"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;

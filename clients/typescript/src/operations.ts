@@ -612,6 +612,42 @@ export interface Operations {
    */
   updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
   /**
+   * The brand of the workspace.
+   * Name, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
+   *
+   * Needs the permission `brand:read`.
+   *
+   * `GET /brand`
+   */
+  getBrand(input?: CallOptions): Call<Data<"getBrand">>;
+  /**
+   * Change the brand of the workspace; omitted fields stay.
+   * Null removes a value. Colours whose text would be hard to read are refused. Pages change at once, mail of campaigns that are being sent within ten minutes.
+   *
+   * Needs the permission `brand:write`.
+   *
+   * `PATCH /brand`
+   */
+  updateBrand(input: { body: Body<"updateBrand"> } & CallOptions): Call<Data<"updateBrand">>;
+  /**
+   * The texts that recipients read, in one language.
+   * All 64 texts that the service writes to recipients: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
+   *
+   * Needs the permission `brand:read`.
+   *
+   * `GET /texts`
+   */
+  listTexts(input?: { query?: Query<"listTexts"> } & CallOptions): Call<Data<"listTexts">>;
+  /**
+   * Replace texts that recipients read, or reset them; omitted ones stay.
+   * Either all texts are stored or none. Placeholders in braces stand for values; markup and merge tags are refused. Pages change at once, the footer of campaigns that are being sent within ten minutes. A confirmation mail that comes from the service's own sender keeps the default wordings.
+   *
+   * Needs the permission `brand:write`.
+   *
+   * `PATCH /texts`
+   */
+  updateTexts(input: { body: Body<"updateTexts"> } & CallOptions): Call<Data<"updateTexts">>;
+  /**
    * All workspaces with their figures, newest first (operators).
    * Search by part of the name, by id, or by the address of a teammate. Figures are those of the present month.
    *
@@ -792,7 +828,7 @@ export interface Operations {
   deleteMailingList(input: { id: string } & CallOptions): Call<Data<"deleteMailingList">>;
   /**
    * The sign-up form of a list.
-   * The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.
+   * The public page of the list, the address for forms in your own pages, and what the form asks for and says. People who sign up get a confirmation mail, and join the list by the link in it.
    *
    * Needs the permission `mailing_lists:read`.
    *
@@ -800,8 +836,8 @@ export interface Operations {
    */
   getSignupForm(input: { id: string } & CallOptions): Call<Data<"getSignupForm">>;
   /**
-   * Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them.
-   * Switches the public form on or off. While it is off, its page says so and sign-ups are refused; confirmation links that were sent still work.
+   * Open or close the sign-up form of a list, and change what it says; people who fill it in join by a link that is mailed to them.
+   * Switches the public form on or off, and changes its fields and texts; those that are omitted stay. While it is off, its page says so, sign-ups are refused, and confirmation links that were sent do not work.
    *
    * Needs the permission `mailing_lists:write`.
    *
@@ -2639,6 +2675,10 @@ export const operationTable = {
   createWorkspace: "POST /workspaces",
   getWorkspace: "GET /workspace",
   updateWorkspace: "PATCH /workspace",
+  getBrand: "GET /brand",
+  updateBrand: "PATCH /brand",
+  listTexts: "GET /texts",
+  updateTexts: "PATCH /texts",
   listOperatedWorkspaces: "GET /operator/workspaces [workspaces]",
   getOperatedWorkspace: "GET /operator/workspaces/{id}",
   updateOperatedWorkspace: "PATCH /operator/workspaces/{id}",

@@ -26,6 +26,7 @@ test("a list has the documented defaults and is read as it was created", async (
     opt_in_type: "single",
     enable_open_tracking: true,
     enable_click_tracking: true,
+    language: null,
     subscriber_count: 0,
     total_subscribers: 0,
     created_at: now,

@@ -47,6 +47,7 @@ const plain: Omit<ListSettings, "name"> = {
   opt_in_type: "single",
   enable_open_tracking: true,
   enable_click_tracking: true,
+  language: null,
 };
 
 const DAYS = { fallback: 30, most: 365 };

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { invalid } from "#platform/errors.ts";
+import { languages } from "#platform/languages/language.ts";
 import { CreatedAt, described, Id, nullable, UpdatedAt } from "#platform/shapes.ts";
 import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
@@ -21,6 +22,12 @@ const settings = {
   opt_in_type: Type.Enum([...optInTypes], { description: "A label; no mail is sent because of it." }),
   enable_open_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),
   enable_click_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),
+  language: nullable(
+    Type.Enum([...languages], {
+      description:
+        "Language of its sign-up form, its unsubscribe pages and the footer of its mail, for people without a language of their own; null: the workspace's.",
+    }),
+  ),
 };
 
 export const MailingList = Type.Object(
@@ -48,7 +55,7 @@ export const NewMailingList = Type.Object(
 
 /** The settings after a change; omitted ones stay. @throws ApiError VALIDATION_ERROR */
 export function readMailingListSettings(held: ListSettings, given: MailingListChanges): ListSettings {
-  const { name, description, opt_in_type, enable_open_tracking, enable_click_tracking } = {
+  const { name, description, opt_in_type, enable_open_tracking, enable_click_tracking, language } = {
     ...held,
     ...given,
   };
@@ -64,6 +71,7 @@ export function readMailingListSettings(held: ListSettings, given: MailingListCh
     opt_in_type,
     enable_open_tracking,
     enable_click_tracking,
+    language,
   };
 }
 

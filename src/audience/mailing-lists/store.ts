@@ -8,7 +8,7 @@ import type { MailingList } from "./mailing-list.ts";
 
 const lists = sql`
   select l.id, l.name, l.description, l.from_name, l.from_email, l.reply_to_email, l.opt_in_type,
-    l.enable_open_tracking, l.enable_click_tracking, coalesce(c.active, 0) as subscriber_count,
+    l.enable_open_tracking, l.enable_click_tracking, l.language, coalesce(c.active, 0) as subscriber_count,
     coalesce(c.active + c.unsubscribed + c.bounced + c.complained, 0) as total_subscribers, l.created_at, l.updated_at
   from mailing_lists l
   left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
@@ -128,10 +128,10 @@ export async function insertMailingList(
 ): Promise<void> {
   await db.run(sql`
     insert into mailing_lists (workspace_id, id, name, description, from_name, from_email, reply_to_email, opt_in_type,
-      enable_open_tracking, enable_click_tracking, created_at, updated_at)
+      enable_open_tracking, enable_click_tracking, language, created_at, updated_at)
     values (${workspaceId}, ${list.id}, ${list.name}, ${list.description}, ${list.from_name}, ${list.from_email},
       ${list.reply_to_email}, ${list.opt_in_type}, ${list.enable_open_tracking}, ${list.enable_click_tracking},
-      ${list.created_at}, ${list.updated_at})`);
+      ${list.language}, ${list.created_at}, ${list.updated_at})`);
 }
 
 /** The list, with its settings locked until the transaction ends; its members may still change. */
@@ -153,7 +153,7 @@ export async function updateMailingList(
     set name = ${list.name}, description = ${list.description}, from_name = ${list.from_name},
       from_email = ${list.from_email}, reply_to_email = ${list.reply_to_email}, opt_in_type = ${list.opt_in_type},
       enable_open_tracking = ${list.enable_open_tracking}, enable_click_tracking = ${list.enable_click_tracking},
-      updated_at = ${list.updated_at}
+      language = ${list.language}, updated_at = ${list.updated_at}
     where workspace_id = ${workspaceId} and id = ${list.id}`);
 }
 

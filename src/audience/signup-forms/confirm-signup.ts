@@ -9,8 +9,8 @@ import { CONFIRMATION_LINK_MS } from "#platform/http/response/link-letter.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { isIneligible } from "./eligibility.ts";
+import type { TypedValues } from "./form-fields.ts";
 import {
-  type Applicant,
   findSignupForm,
   findSignupRequest,
   markConfirmed,
@@ -69,13 +69,13 @@ export async function outcomeOfUsedLink(
 /**
  * Adds the person to the list; a person who unsubscribed becomes active again, because it is their own decision. A link
  * works once, so a later unsubscribe stays valid.
- * @param names as sent by the owner of the address; names that the workspace already has stay
+ * @param values as sent by the owner of the address; what the workspace already has stays
  */
 export async function confirmSignup(
   deps: ConfirmDeps,
   link: SignupLink,
   open: OpenRequest,
-  names: Names,
+  values: TypedValues,
 ): Promise<Confirmation> {
   const { request } = open;
   const { workspaceId } = link;
@@ -86,7 +86,7 @@ export async function confirmSignup(
   try {
     if (member === undefined) {
       const person = await findSubscriberByEmail(deps.db, workspaceId, email);
-      const body = { email, ...newNames(names, person), source: SOURCE };
+      const body = { email, ...newValues(values, person), source: SOURCE };
       await addMember(deps, workspaceId, mailingListId, body, SOURCE);
     } else if (member.status === "unsubscribed") {
       const place = { workspaceId, mailingListId, subscriberId: member.subscriber_id };
@@ -104,11 +104,20 @@ export async function confirmSignup(
   return "joined";
 }
 
-type Names = Omit<Applicant, "email">;
+interface HeldValues {
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly custom_fields: Readonly<Record<string, unknown>>;
+}
 
-function newNames(given: Names, held: Names | undefined): { first_name?: string; last_name?: string } {
+/** The values that the workspace does not have yet. */
+function newValues(given: TypedValues, held: HeldValues | undefined) {
+  const { first_name, last_name, custom_fields } = given;
+  const isNew = ([name]: readonly [string, unknown]) =>
+    held === undefined || !Object.hasOwn(held.custom_fields, name);
   return {
-    ...(given.first_name !== null && !held?.first_name && { first_name: given.first_name }),
-    ...(given.last_name !== null && !held?.last_name && { last_name: given.last_name }),
+    ...(first_name !== null && !held?.first_name && { first_name }),
+    ...(last_name !== null && !held?.last_name && { last_name }),
+    custom_fields: Object.fromEntries(Object.entries(custom_fields).filter(isNew)),
   };
 }

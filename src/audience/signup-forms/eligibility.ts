@@ -1,25 +1,11 @@
-/** The checks whether a list's sign-up form is open, and whether an address may join by it. */
+/** The check whether an address may join a list by its form. */
 
-import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { personWideStatuses } from "#audience/subscribers/memberships/status.ts";
 import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-
-/**
- * The first custom field that the list requires and the form does not ask for (it asks for an address and names);
- * undefined: people can join by the form.
- */
-export async function findUnaskedField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string,
-): Promise<string | undefined> {
-  const fields = await listFieldsInForce(db, workspaceId, mailingListId);
-  return fields.find(({ is_required, default_value }) => is_required && default_value === null)?.field_name;
-}
 
 /**
  * Whether an address may not join: it bounced or complained on any list of the workspace, or is suppressed.

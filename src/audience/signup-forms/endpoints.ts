@@ -1,18 +1,20 @@
 /** The sign-up form of a list: whether it is open, and its URL. */
 import { Type } from "typebox";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { findUnaskedField } from "./eligibility.ts";
+import { unaskedField } from "./form-fields.ts";
+import { changedForm, formChangeShapes, formSettingShapes, standardForm } from "./form-settings.ts";
 import { findFormAbuse } from "./report-form-abuse.ts";
 import { signupUrl } from "./serve-pages.ts";
-import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
+import { findStoredForm, lockStoredForm, removeOpenRequests, type StoredForm, updateForm } from "./store.ts";
 
 const SignupForm = Type.Object(
   {
@@ -21,7 +23,7 @@ const SignupForm = Type.Object(
     url: nullable(
       Type.String({
         description:
-          "URL of its public page. A form on your own site may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
+          "URL of its public page. With `?lang=de` it is in German. A form on your own site may POST `email`, `first_name`, `last_name` and `custom_fields.<field_name>` there: the page opens filled in, for one more press of its button.",
       }),
     ),
     abuse: nullable(
@@ -37,12 +39,13 @@ const SignupForm = Type.Object(
         { description: "Set while the form is abused, and for a day after." },
       ),
     ),
+    ...formSettingShapes,
   },
   { $id: "SignupForm" },
 );
 
 const SignupFormInput = Type.Object(
-  { is_active: Type.Boolean({ description: "Whether the form takes sign-ups." }) },
+  { is_active: Type.Boolean({ description: "Whether the form takes sign-ups." }), ...formChangeShapes },
   { $id: "SignupFormInput" },
 );
 
@@ -54,11 +57,16 @@ interface Dependencies {
 }
 
 export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependencies): Endpoint[] {
-  const shown = async (workspaceId: WorkspaceId, mailing_list_id: string, is_active: boolean) => ({
+  const shown = async (
+    workspaceId: WorkspaceId,
+    mailing_list_id: string,
+    { is_open, ...settings }: StoredForm,
+  ) => ({
     mailing_list_id,
-    is_active,
-    url: is_active ? signupUrl(publicUrl(), secrets, workspaceId, mailing_list_id) : null,
+    is_active: is_open,
+    url: is_open ? signupUrl(publicUrl(), secrets, workspaceId, mailing_list_id) : null,
     abuse: await findFormAbuse({ db, clock }, workspaceId, mailing_list_id),
+    ...settings,
   });
   return [
     endpoint({
@@ -67,13 +75,14 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       path: "/mailing-lists/{id}/signup-form",
       summary: "The sign-up form of a list",
       description:
-        "The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.",
+        "The public page of the list, the address for forms in your own pages, and what the form asks for and says. People who sign up get a confirmation mail, and join the list by the link in it.",
       needs: need(mailingLists, "read"),
       answer: SignupForm,
       message: "Sign-up form",
       async handle({ caller: { workspaceId }, params: { id } }) {
         await requireMailingList(db, workspaceId, id);
-        return shown(workspaceId, id, (await findSignupForm(db, workspaceId, id)) !== undefined);
+        const form = await findStoredForm(db, workspaceId, id);
+        return shown(workspaceId, id, form ?? { ...standardForm, is_open: false });
       },
     }),
     endpoint({
@@ -81,35 +90,40 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       method: "PUT",
       path: "/mailing-lists/{id}/signup-form",
       summary:
-        "Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them",
+        "Open or close the sign-up form of a list, and change what it says; people who fill it in join by a link that is mailed to them",
       description:
-        "Switches the public form on or off. While it is off, its page says so and sign-ups are refused; confirmation links that were sent still work.",
+        "Switches the public form on or off, and changes its fields and texts; those that are omitted stay. While it is off, its page says so, sign-ups are refused, and confirmation links that were sent do not work.",
       needs: need(mailingLists, "write"),
       body: SignupFormInput,
       answer: SignupForm,
       message: ({ is_active }) => (is_active ? "The form is open" : "The form is closed"),
-      async handle({ caller: { workspaceId }, params: { id }, body: { is_active } }) {
-        await db.transaction(async (tx) => {
+      async handle({ caller: { workspaceId }, params: { id }, body: { is_active, ...changes } }) {
+        const form = await db.transaction(async (tx) => {
           await lockMailingList(tx, workspaceId, id);
-          if (!is_active) return removeSignupForm(tx, workspaceId, id);
-          await requireNothingElse(tx, workspaceId, id);
-          await insertSignupForm(tx, workspaceId, id, clock.now());
+          const defined = await listFieldsInForce(tx, workspaceId, id);
+          const { is_open: wasOpen, ...held } = await lockStoredForm(tx, workspaceId, id, clock.now());
+          const settings = changedForm(held, changes, defined);
+          if (is_active) requireNothingElse(settings.fields, defined);
+          const changed = { ...settings, is_open: is_active };
+          await updateForm(tx, workspaceId, id, changed);
+          if (wasOpen && !is_active) await removeOpenRequests(tx, workspaceId, id);
+          return changed;
         });
-        return shown(workspaceId, id, is_active);
+        return shown(workspaceId, id, form);
       },
     }),
   ];
 }
 
 /**
- * A list that requires a custom field without a default cannot be joined by the form.
+ * A list that requires a custom field without a default can only be joined by a form that asks for it.
  * @throws ApiError VALIDATION_ERROR
  */
-async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  const wanted = await findUnaskedField(tx, workspaceId, id);
+function requireNothingElse(...form: Parameters<typeof unaskedField>): void {
+  const wanted = unaskedField(...form);
   if (wanted === undefined) return;
   throw invalid({
     field: "is_active",
-    message: `is_active: the form does not ask for ${wanted}, which the list requires: give that field a default or make it optional`,
+    message: `is_active: the form does not ask for ${wanted}, which the list requires: add it to fields, give it a default or make it optional`,
   });
 }

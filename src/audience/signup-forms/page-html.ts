@@ -1,9 +1,10 @@
-/** The HTML pages of a sign-up form. */
+/** The pages of a sign-up form, in the language of the form or of the request. */
 import type { FastifyReply } from "fastify";
-import { LONGEST_PERSON_NAME } from "#audience/subscribers/subscriber-input.ts";
-import { sendBusy } from "#platform/http/response/error-page.ts";
-import { cardLayout, html, sendPage } from "#platform/http/response/html-page.ts";
-import type { Applicant, SignupForm } from "./store.ts";
+import { type Html, html } from "#platform/http/response/html-page.ts";
+import type { RecipientPage } from "#workspace/recipient-pages/recipient-page.ts";
+import { boxHtml, fieldsHtml } from "./field-html.ts";
+import { type FormField, type TypedText, textOfValues, typedText } from "./form-fields.ts";
+import type { SignupForm, SignupRequest } from "./store.ts";
 
 /** The hidden field with the form token. */
 export const TOKEN_FIELD = "page";
@@ -11,11 +12,15 @@ export const TOKEN_FIELD = "page";
 /** A hidden field that people leave empty and programs fill in. */
 export const HONEYPOT_FIELD = "website";
 
-const layout = cardLayout(`
-label { display: block; margin: 0 0 1rem }
-input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--ground); color: var(--ink); font: inherit }
-.fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
-`);
+/** The box of the form's consent. */
+export const CONSENT_FIELD = "consent";
+
+/** A form on one page. */
+export interface ShownForm {
+  readonly page: RecipientPage;
+  readonly form: SignupForm;
+  readonly fields: readonly FormField[];
+}
 
 /** The form shown again, with what was typed. */
 interface Again {
@@ -28,108 +33,140 @@ interface Again {
 /** @param token as tokens.ts signs it */
 export function sendForm(
   reply: FastifyReply,
-  { list_name }: SignupForm,
+  { page, form, fields }: ShownForm,
   token: string,
   again?: Again,
 ): FastifyReply {
-  const value = (field: string) => again?.fields.get(field)?.slice(0, 500) ?? "";
-  return sendPage(
+  const { texts } = page;
+  const params = again?.fields ?? new URLSearchParams();
+  const { title, description, button_text, consent_text } = form;
+  const consent =
+    consent_text === null
+      ? ""
+      : boxHtml({
+          control: CONSENT_FIELD,
+          value: "yes",
+          label: consent_text,
+          isTicked: params.has(CONSENT_FIELD),
+          isRequired: true,
+        });
+  return page.send(
     reply,
     again?.fault === undefined ? 200 : 400,
-    list_name,
-    html`${saying(again)}<form method="post">
+    texts.isolated(title ?? form.list_name),
+    html`${saying(again)}${description === null ? "" : html`<p class="lines" dir="auto">${description}</p>\n`}<form method="post">
 <input type="hidden" name="${TOKEN_FIELD}" value="${token}">
-<label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
-${nameFields(value)}
-<div hidden><label>Leave this empty<input name="${HONEYPOT_FIELD}" tabindex="-1" autocomplete="off"></label></div>
-<button>Subscribe</button>
+<label>${texts.say("signup_email")}<input type="email" name="email" autocomplete="email" dir="ltr" required maxlength="254" value="${params.get("email")?.slice(0, MOST_SHOWN) ?? ""}"></label>
+${fieldsHtml(fields, shortened(typedText(params)), texts)}${consent}
+<div hidden><label>${texts.say("signup_trap")}<input name="${HONEYPOT_FIELD}" tabindex="-1" autocomplete="off"></label></div>
+<button>${button_text === null ? texts.say("signup_button") : html`<bdi>${button_text}</bdi>`}</button>
 </form>
-<p class="soft">You get one mail that asks you to confirm. Without that you are not subscribed.</p>`,
-    layout,
+<p class="soft">${texts.say("signup_note")}</p>`,
   );
 }
 
-function saying({ fault, notice }: Omit<Again, "fields"> = {}) {
+/** Characters of one field that are shown again. */
+const MOST_SHOWN = 5_000;
+
+function shortened(typed: TypedText): TypedText {
+  return (control) => typed(control).map((text) => text.slice(0, MOST_SHOWN));
+}
+
+function saying({ fault, notice }: Omit<Again, "fields"> = {}): Html | string {
   if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>\n`;
   return notice === undefined ? "" : html`<p role="status">${notice}</p>\n`;
 }
 
-const full = {
-  network: "Too many sign-ups came from your network",
-  list: "This list takes no more sign-ups this hour",
-  workspace: "This list takes no more sign-ups today",
+const limitTitles = {
+  network: "signup_limit_network",
+  list: "signup_limit_list",
+  workspace: "signup_limit_workspace",
 } as const;
 
 /** Says whose limit is reached, and when to try again. */
 export function sendLimitReached(
   reply: FastifyReply,
-  reason: keyof typeof full,
+  { page }: ShownForm,
+  reason: keyof typeof limitTitles,
   seconds: number,
 ): FastifyReply {
-  return sendBusy(reply, full[reason], seconds);
+  return page.sendBusy(reply, limitTitles[reason], seconds);
 }
 
 /** Sends the page after a sign-up. It is the same for every address. */
-export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
+export function sendCheckMailbox(reply: FastifyReply, { page, form }: ShownForm): FastifyReply {
+  const { texts } = page;
+  return page.send(
     reply,
     200,
-    "Please look into your mailbox",
-    html`<p>If this address is not subscribed to <strong>${list_name}</strong> yet, a mail with a link is on its way to it. Open it and press the button: only then the address is subscribed.</p>
-<p class="soft">Nothing came? Look into the spam folder, or try again tomorrow.</p>`,
+    texts.say("signup_check_title"),
+    html`<p>${texts.html("signup_check", { list: form.list_name })}</p>
+<p class="soft">${texts.say("signup_check_advice")}</p>`,
   );
 }
 
-/** The names may have been typed by another person; only what the owner of the address submits here is stored. */
+/**
+ * The values may have been typed by another person; only what the owner of the address submits here is stored.
+ * @param again what the owner typed, if something is wrong with it
+ */
 export function sendConfirmQuestion(
   reply: FastifyReply,
-  { list_name }: SignupForm,
-  { email, first_name, last_name }: Applicant,
+  { page, form, fields }: ShownForm,
+  request: SignupRequest,
+  again?: { readonly fields: URLSearchParams; readonly fault: string },
 ): FastifyReply {
-  return sendPage(
+  const { texts } = page;
+  const { email: address, consent_text } = request;
+  const list = form.list_name;
+  const typed = again === undefined ? textOfValues(request) : shortened(typedText(again.fields));
+  const consent =
+    consent_text === null
+      ? ""
+      : html`<p>${texts.say("confirm_consent")}</p>\n<p class="lines" dir="auto">${consent_text}</p>\n`;
+  const formOrigin = form.thank_you_url === null ? undefined : new URL(form.thank_you_url).origin;
+  return page.send(
     reply,
-    200,
-    `Subscribe to ${list_name}?`,
-    html`<p>Shall <strong>${email}</strong> get emails from <strong>${list_name}</strong>?</p>
+    again === undefined ? 200 : 400,
+    texts.say("confirm_title", { list }),
+    html`${saying(again)}<p>${texts.html("confirm_question", { address, list })}</p>
 <form method="post">
-${nameFields((field) => ({ first_name, last_name })[field] ?? "")}
-<button>Yes, subscribe</button>
+${fieldsHtml(fields, typed, texts)}${consent}
+<button>${texts.say("confirm_button")}</button>
 </form>
-<p class="soft">If you did not ask for this, close the page: without your confirmation you get no more mail.</p>`,
-    layout,
+<p class="soft">${texts.say("confirm_note")}</p>`,
+    { formOrigin },
   );
 }
 
-function nameFields(value: (field: "first_name" | "last_name") => string) {
-  return html`<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_PERSON_NAME}" value="${value("first_name")}"></label>
-<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_PERSON_NAME}" value="${value("last_name")}"></label>`;
-}
-
-export function sendJoined(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
+export function sendJoined(reply: FastifyReply, { page, form }: ShownForm): FastifyReply {
+  const { texts } = page;
+  return page.send(
     reply,
     200,
-    "You are subscribed",
-    html`<p>From now on you get emails from <strong>${list_name}</strong>. Every one of them has a link to leave.</p>
-<p class="soft">You can close this page.</p>`,
+    texts.say("joined_title"),
+    html`<p>${texts.html("joined", { list: form.list_name })}</p>
+<p class="soft">${texts.say("close_page")}</p>`,
   );
 }
 
-export function sendNotEligible(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
+export function sendNotEligible(reply: FastifyReply, { page, form }: ShownForm): FastifyReply {
+  const { texts } = page;
+  return page.send(
     reply,
     409,
-    "That did not work",
-    html`<p>This address cannot be subscribed to <strong>${list_name}</strong> by this form. Please write to the people behind the list.</p>`,
+    texts.say("not_eligible_title"),
+    html`<p>${texts.html("not_eligible", { list: form.list_name })}</p>`,
   );
 }
 
-export function sendDeadSignupLink(reply: FastifyReply): FastifyReply {
-  return sendPage(
+/** @param page of the form, or of an unknown reader */
+export function sendDeadSignupLink(reply: FastifyReply, page: RecipientPage): FastifyReply {
+  const { texts } = page;
+  return page.send(
     reply,
     404,
-    "This link does not work",
-    html`<p>The form may have been closed, or the link was cut off, is more than 48 hours old, or has done its work before.</p>
-<p class="soft">Fill in the form again to get a new link.</p>`,
+    texts.say("dead_link_title"),
+    html`<p>${texts.say("signup_dead_link")}</p>
+<p class="soft">${texts.say("signup_dead_link_advice")}</p>`,
   );
 }

@@ -5,13 +5,13 @@
  */
 import type { KeyObject } from "node:crypto";
 import { findMemberByEmail } from "#audience/subscribers/store.ts";
-import { domainOf, withoutTag } from "#mail/address.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { confirmationLetter } from "#platform/http/response/link-letter.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
+import type { RecipientPage } from "#workspace/recipient-pages/recipient-page.ts";
+import { type SignupConfirmationMail, signupConfirmationMail } from "./confirmation-mail.ts";
 import { isIneligible } from "./eligibility.ts";
 import { type OnFormAbused, recordRefusedSignup, type SignupLimit } from "./report-form-abuse.ts";
 import { type Applicant, insertSignupRequest, type SignupForm } from "./store.ts";
@@ -43,6 +43,12 @@ export interface SignupRequestDeps {
   readonly onFormAbused: OnFormAbused;
 }
 
+/** A form, and the page on which it was filled in. */
+export interface FormOnPage {
+  readonly form: SignupForm;
+  readonly page: RecipientPage;
+}
+
 /** Where a sign-up was sent from. */
 export interface SignupSource {
   readonly network: string;
@@ -57,10 +63,11 @@ export type SignupRefusal = { readonly reason: SignupLimit | "page"; readonly en
 export async function requestSignup(
   deps: SignupRequestDeps,
   workspaceId: WorkspaceId,
-  form: SignupForm,
+  shown: FormOnPage,
   applicant: Applicant,
   { network, page }: SignupSource,
 ): Promise<SignupRefusal> {
+  const { form } = shown;
   if (form.is_suspended) return null;
   const { mailing_list_id: mailingListId } = form;
   const now = deps.clock.now();
@@ -76,7 +83,7 @@ export async function requestSignup(
     (await deps.mailer.findFull(deps.db, workspaceId, sender)) ??
     (await deps.db.transaction((tx) => takeQuotas(tx, uses, now)));
   if (reached === null) {
-    await mailLink(deps, workspaceId, form, applicant, sender, now);
+    await mailLink(deps, workspaceId, shown, { applicant, sender, now });
     return null;
   }
   const reason = reasons[reached.limit.scope] ?? "network";
@@ -94,17 +101,19 @@ const reasons: Readonly<Record<string, SignupLimit | "page">> = {
 async function mailLink(
   deps: SignupRequestDeps,
   workspaceId: WorkspaceId,
-  form: SignupForm,
-  applicant: Applicant,
-  sender: string | null,
-  now: Date,
+  { form, page }: FormOnPage,
+  {
+    applicant,
+    sender,
+    now,
+  }: { readonly applicant: Applicant; readonly sender: string | null; readonly now: Date },
 ): Promise<void> {
-  const { mailing_list_id, list_name, from_name: name } = form;
+  const { mailing_list_id, list_name: listName, from_name: name, consent_text } = form;
   await deps.db.transaction(async (tx) => {
     if (!(await mayAsk(tx, workspaceId, mailing_list_id, applicant.email))) return;
     const id = newId();
     const link = deps.confirmationUrl(signSignupLink({ workspaceId, id }, deps.key));
-    const mail = signupConfirmationMail(applicant.email, list_name, sender, link);
+    const mail = signupConfirmationMail(applicant.email, { listName, sender, link, page });
     const from = sender === null ? null : { address: sender, name };
     const reached = await deps.mailer.send(tx, workspaceId, mail, from);
     if (reached !== null) {
@@ -112,7 +121,9 @@ async function mailLink(
       deps.log.info(about, "sign-up confirmation not sent: limit reached");
       return;
     }
-    await insertSignupRequest(tx, workspaceId, { ...applicant, id, mailing_list_id, requested_at: now });
+    const { language } = page.texts;
+    const request = { ...applicant, id, mailing_list_id, language, consent_text, requested_at: now };
+    await insertSignupRequest(tx, workspaceId, request);
   });
 }
 
@@ -121,29 +132,4 @@ async function mayAsk(tx: Queryable, workspaceId: WorkspaceId, mailingListId: st
   const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
   if (member !== undefined && member.status !== "unsubscribed") return false;
   return !(await isIneligible(tx, workspaceId, mailingListId, email));
-}
-
-export type SignupConfirmationMail = ReturnType<typeof signupConfirmationMail>;
-
-/**
- * The mail that asks whether a person wants to be on a list. The address is the only thing in it that was typed into the
- * form: with a typed name, this mail could be used to send any text to any address. The list's name is the workspace's.
- * @param sender the address of the workspace that the mail comes from; null for the service's own
- * @param link the URL of the page with the button
- */
-function signupConfirmationMail(email: string, listName: string, sender: string | null, link: string) {
-  const otherwise = sender === null ? "a mailing list" : `a mailing list at ${domainOf(sender)}`;
-  return {
-    kind: "signup_confirmation" as const,
-    to: email,
-    named: { text: listName, otherwise },
-    write: (name: string) =>
-      confirmationLetter({
-        subject: `Please confirm: ${name}`,
-        // Without the tag after "+", which may hold any text.
-        request: `Someone, hopefully you, wants ${withoutTag(email)} to get emails from ${name}.`,
-        link,
-        otherwise: "If you did not ask for this, ignore it: without your confirmation you get no more mail.",
-      }),
-  };
 }

@@ -2,70 +2,122 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { Language } from "#platform/languages/language.ts";
+import type { TypedValues } from "./form-fields.ts";
+import { type FormSettings, standardForm } from "./form-settings.ts";
 
-/** The form of a list, with what its pages and mails need. */
-export interface SignupForm {
+/** The open form of a list, with what its pages and mails need. */
+export interface SignupForm extends FormSettings {
   readonly mailing_list_id: string;
   readonly list_name: string;
   readonly from_name: string | null;
   readonly from_email: string | null;
+  /** Of the list, or of the workspace. */
+  readonly list_language: Language;
   /** Whether the workspace is suspended: nothing is sent then, and no one can join. */
   readonly is_suspended: boolean;
 }
 
-/** Undefined when the list has no form, or does not exist. */
+const settingColumns = sql`
+  f.title, f.description, f.button_text, f.consent_text, f.language, f.thank_you_url,
+  coalesce(f.fields, ${JSON.stringify(standardForm.fields)}::jsonb) as fields`;
+
+/** Undefined when the list has no open form, or does not exist. */
 export function findSignupForm(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<SignupForm | undefined> {
   return db.row(sql`
-    select f.mailing_list_id, l.name as list_name, l.from_name, l.from_email, w.is_suspended
+    select f.mailing_list_id, l.name as list_name, l.from_name, l.from_email, w.is_suspended,
+      coalesce(l.language, w.language) as list_language, ${settingColumns}
     from signup_forms f
     join mailing_lists l on l.workspace_id = f.workspace_id and l.id = f.mailing_list_id
     join workspaces w on w.id = f.workspace_id
+    where f.workspace_id = ${workspaceId} and f.mailing_list_id = ${mailingListId} and f.is_open`);
+}
+
+export interface StoredForm extends FormSettings {
+  readonly is_open: boolean;
+}
+
+/** The form of a list, open or closed; undefined before it was first opened or changed. */
+export function findStoredForm(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<StoredForm | undefined> {
+  return db.row(sql`
+    select f.is_open, ${settingColumns} from signup_forms f
     where f.workspace_id = ${workspaceId} and f.mailing_list_id = ${mailingListId}`);
 }
 
-export async function insertSignupForm(
-  db: Queryable,
+/** The form, locked until the transaction ends; a new one is closed and has the standard settings. */
+export async function lockStoredForm(
+  tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
   now: Date,
-): Promise<void> {
-  await db.run(sql`
-    insert into signup_forms (workspace_id, mailing_list_id, created_at)
-    values (${workspaceId}, ${mailingListId}, ${now})
+): Promise<StoredForm> {
+  await tx.run(sql`
+    insert into signup_forms (workspace_id, mailing_list_id, is_open, created_at)
+    values (${workspaceId}, ${mailingListId}, false, ${now})
     on conflict do nothing`);
+  const form = await tx.row<StoredForm>(sql`
+    select f.is_open, ${settingColumns} from signup_forms f
+    where f.workspace_id = ${workspaceId} and f.mailing_list_id = ${mailingListId} for no key update`);
+  return form ?? { ...standardForm, is_open: false };
 }
 
-/** Also deletes its open requests, whose links stop working. */
-export async function removeSignupForm(
-  db: Queryable,
+/** Requires lockStoredForm. */
+export async function updateForm(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  form: StoredForm,
+): Promise<void> {
+  await tx.run(sql`
+    update signup_forms
+    set is_open = ${form.is_open}, title = ${form.title}, description = ${form.description},
+      button_text = ${form.button_text}, consent_text = ${form.consent_text}, language = ${form.language},
+      thank_you_url = ${form.thank_you_url}, fields = ${JSON.stringify(form.fields)}::jsonb
+    where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
+}
+
+/** Forgets what belongs to a form that is closed: its abuse, and its open requests, whose links stop working. */
+export async function removeOpenRequests(
+  tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<void> {
-  await db.run(sql`
-    delete from signup_forms where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
-  for (const table of [sql`signup_requests`, sql`signup_refusals`]) {
-    await db.run(sql`
-      delete from ${table} where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
-  }
+  const ofForm = sql`workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`;
+  await tx.run(sql`
+    update signup_forms set abused_since = null, abused_at = null, abuse_reason = null where ${ofForm}`);
+  await tx.run(sql`delete from signup_requests where ${ofForm} and not ${isProof}`);
+  await tx.run(sql`delete from signup_refusals where ${ofForm}`);
 }
 
+/** Whether a request proves a consent: such requests are kept as long as the list. */
+const isProof = sql`(confirmed_at is not null and consent_text is not null)`;
+
 /** What was typed into the form. */
-export interface Applicant {
+export interface Applicant extends TypedValues {
   readonly email: string;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
 }
 
 export interface SignupRequest extends Applicant {
   readonly id: string;
   readonly mailing_list_id: string;
+  /** Of the page on which the person signed up. */
+  readonly language: Language | null;
+  /** The wording that the person agreed to by ticking its box; null when the form had none. */
+  readonly consent_text: string | null;
   readonly requested_at: Date;
   readonly confirmed_at: Date | null;
 }
+
+const requestColumns = sql`
+  id, mailing_list_id, email, first_name, last_name, custom_fields, language, consent_text, requested_at, confirmed_at`;
 
 export async function insertSignupRequest(
   tx: Queryable,
@@ -73,9 +125,11 @@ export async function insertSignupRequest(
   request: Omit<SignupRequest, "confirmed_at">,
 ): Promise<void> {
   await tx.run(sql`
-    insert into signup_requests (workspace_id, id, mailing_list_id, email, first_name, last_name, requested_at)
+    insert into signup_requests (workspace_id, id, mailing_list_id, email, first_name, last_name, custom_fields,
+      language, consent_text, requested_at)
     values (${workspaceId}, ${request.id}, ${request.mailing_list_id}, ${request.email}, ${request.first_name},
-      ${request.last_name}, ${request.requested_at})`);
+      ${request.last_name}, ${JSON.stringify(request.custom_fields)}::jsonb, ${request.language},
+      ${request.consent_text}, ${request.requested_at})`);
 }
 
 /** @param after requests from before this time have expired */
@@ -86,7 +140,7 @@ export function findSignupRequest(
   after: Date,
 ): Promise<SignupRequest | undefined> {
   return db.row(sql`
-    select id, mailing_list_id, email, first_name, last_name, requested_at, confirmed_at
+    select ${requestColumns}
     from signup_requests where workspace_id = ${workspaceId} and id = ${id} and requested_at > ${after}`);
 }
 
@@ -103,9 +157,9 @@ export async function markConfirmed(
   return marked > 0;
 }
 
-/** Deletes expired requests of all workspaces. */
+/** Deletes expired requests of all workspaces, except those that prove a consent. */
 export async function removeLapsedRequests(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from signup_requests where requested_at <= ${before}`);
+  await db.run(sql`delete from signup_requests where requested_at <= ${before} and not ${isProof}`);
 }
 
 /** The sign-up requests with a normalised address, newest first; at most 1,000. */
@@ -115,7 +169,7 @@ export function listSignupRequestsOf(
   email: string,
 ): Promise<SignupRequest[]> {
   return db.rows(sql`
-    select id, mailing_list_id, email, first_name, last_name, requested_at, confirmed_at from signup_requests
+    select ${requestColumns} from signup_requests
     where workspace_id = ${workspaceId} and email = ${email} order by id desc limit 1000`);
 }
 

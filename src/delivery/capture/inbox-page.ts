@@ -56,7 +56,7 @@ details .facts { font: .8125rem/1.6 ui-monospace, monospace }
 <main>
 ${body}
 </main>`,
-  ["frame-src 'self'"],
+  { sources: ["frame-src 'self'"] },
 );
 
 /** The list, newest first. */

@@ -51,7 +51,7 @@ export function listingMail(
 ${after.length === 0 ? html`<p>Nowhere.</p>` : html`<ul>${items}</ul>`}
 <h2 style="font-size:18px">Listed before</h2>
 <p>${before.length === 0 ? "Nowhere." : before.join(", ")}</p>`,
-      WIDTH,
+      { width: WIDTH },
     ),
   };
 }

@@ -4,6 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Compilation, type ContentOptions, compileContent } from "./compile.ts";
+import { loadFooter } from "./load-footer.ts";
 import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./parse-content.ts";
 import { trackingWarnings } from "./resolve-tracking-setting.ts";
 
@@ -30,23 +31,33 @@ export async function compileForWorkspace(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaign: Compilable,
-  { listId, timezone }: { readonly listId: string | null; readonly timezone: string },
+  place: MailPlace,
 ): Promise<Compilation> {
   const isSms = campaign.message_type === "sms";
-  const options = optionsOf(campaign, await fieldNames(db, workspaceId, listId), timezone);
+  const options = await contentOptions(db, workspaceId, campaign, place);
   return compileContent(isSms ? { ...campaign, html_content: null } : campaign, options);
 }
 
-/** How a mail of a campaign or step is compiled. @param fields names of the custom fields that recipients may have */
-export function optionsOf(
+/** What the options of a mail depend on besides the mail. */
+interface MailPlace {
+  /** The list that it goes to; null for none. */
+  readonly listId: string | null;
+  /** IANA name. */
+  readonly timezone: string;
+}
+
+/** How a mail of a campaign or step is compiled. */
+export async function contentOptions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
   { message_type, tracks_opens, tracks_clicks }: Omit<Compilable, keyof CampaignContent>,
-  fields: ReadonlySet<string>,
-  timezone: string,
-): ContentOptions {
+  { listId, timezone }: MailPlace,
+): Promise<ContentOptions> {
+  const fields = await fieldNames(db, workspaceId, listId);
   return {
     tracksOpens: tracks_opens,
     tracksClicks: tracks_clicks,
-    addsFooter: message_type !== "sms",
+    footer: message_type === "sms" ? null : await loadFooter(db, workspaceId, listId, fields),
     fields,
     timezone,
   };
@@ -63,7 +74,7 @@ export async function requireCompiled(
 }
 
 /** Names of the custom fields that recipients may have: those of the list, or of all lists when it is null. */
-export async function fieldNames(
+async function fieldNames(
   db: Queryable,
   workspaceId: WorkspaceId,
   listId: string | null,

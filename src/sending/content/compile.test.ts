@@ -4,13 +4,14 @@ import { mostMarkup } from "#mail/html/tag-positions.ts";
 import { costOf } from "#test/support/cost.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
+import { footerOf } from "./load-footer.ts";
 import type { CampaignContent } from "./parse-content.ts";
 import { type RecipientValues, renderContent } from "./render.ts";
 
 const options: ContentOptions = {
   tracksOpens: true,
   tracksClicks: true,
-  addsFooter: true,
+  footer: footerOf({ language: "en", fields: [] }),
   fields: new Set(["city", "interests"]),
   timezone: "UTC",
 };
@@ -53,7 +54,7 @@ describe("a campaign's mail", () => {
     expect(mail.html).toBe(
       "<html><body><p>Hello Ada  of London,</p>\n" +
         '<p><a href="https://t.test/c/1/0">shop</a></p>' +
-        '<p style="margin:24px 0;font:12px/18px Arial,sans-serif;color:#666666;text-align:center">' +
+        '<p lang="en" dir="ltr" style="margin:24px 0;font:12px/18px Arial,sans-serif;color:#666666;text-align:center">' +
         '<a href="https://t.test/u/1" style="color:#666666">Unsubscribe from these emails</a></p>\n' +
         '<img src="https://t.test/o/1.gif" width="1" height="1" alt="" style="display:block;border:0"></body></html>\n',
     );
@@ -112,7 +113,7 @@ describe("a campaign's mail", () => {
   });
 
   test("is for SMS its text alone", () => {
-    const mail = rendered({ subject: "", text_content: "Hi {{ first_name }}" }, { addsFooter: false });
+    const mail = rendered({ subject: "", text_content: "Hi {{ first_name }}" }, { footer: null });
     expect(mail).toEqual({ ok: true, subject: "", html: null, text: "Hi Ada" });
   });
 });
@@ -229,6 +230,61 @@ describe("the unsubscribe link", () => {
   });
 });
 
+describe("the words of the footer", () => {
+  const footer = footerOf({ language: "de", fields: ["language", "locale"] });
+  const mailTo = (custom_fields: RecipientValues["custom_fields"], html_content = "<p>x</p>") =>
+    rendered({ html_content }, { footer }, { ...ada, custom_fields });
+
+  test.each([
+    [{}, "de", "Von diesen E-Mails abmelden"],
+    [{ language: "fr-CA" }, "fr", "Se désabonner de ces e-mails"],
+    [{ locale: "JA_jp" }, "ja", "このメールの配信を停止する"],
+    [{ language: "Klingon", locale: "zh-Hans" }, "zh-Hans", "退订此类邮件"],
+    [{ language: ["fr"] }, "de", "Von diesen E-Mails abmelden"],
+    [{ language: "<script>" }, "de", "Von diesen E-Mails abmelden"],
+  ])("for a recipient with %j are %s: %s", (fields, tag, words) => {
+    const mail = mailTo(fields);
+    expect(mail.html).toContain(`<p lang="${tag}" dir="ltr" style=`);
+    expect(mail.html).toContain(`<a href="https://t.test/u/1" style="color:#666666">${words}</a>`);
+    expect(mail.text).toContain(`${words} <https://t.test/u/1>`);
+  });
+
+  test("are written from right to left for a recipient who reads Arabic, with the link alone as it is", () => {
+    const mail = mailTo({ language: "ar" });
+    expect(mail.html).toContain('<p lang="ar" dir="rtl"');
+    const { text } = rendered(
+      { text_content: "x" },
+      { footer },
+      { ...ada, custom_fields: { language: "ar" } },
+    );
+    expect(text).toBe("x\n\n-- \nإلغاء الاشتراك في هذه الرسائل: https://t.test/u/1\n");
+  });
+
+  test("depend on the recipient also where merge tags decide whether the footer is needed", () => {
+    const html = `{% if city == "London" %}${wayOut}{% endif %}`;
+    expect(mailTo({ city: "London", language: "pl" }, html).html).not.toContain("Zrezygnuj");
+    expect(mailTo({ city: "Paris", language: "pl" }, html).html).toContain("Zrezygnuj");
+  });
+
+  test("make their fields values that the mail shows, so that its web view has the same footer", () => {
+    const fieldsOf = (html_content: string) => compiled({ html_content }, { footer }).content.facts.fields;
+    expect(fieldsOf("{{ city }}")).toEqual(["city", "language", "locale"]);
+    expect(fieldsOf(`{{ city }}${wayOut}`)).toEqual(["city"]);
+  });
+
+  test("are followed by the sender's lines, which are never markup or merge tags", () => {
+    const lines = { footer_text: "A & B <GmbH>", postal_address: "Weg 1\n1010 Wien {x}" };
+    const own = footerOf({ language: "de", fields: [] }, undefined, lines);
+    const mail = rendered({ html_content: "<p>x</p>", text_content: "x" }, { footer: own });
+    expect(mail.html).toContain(
+      '</a><br>\n<span dir="auto">A &amp; B &lt;GmbH&gt;<br>\nWeg 1<br>\n1010 Wien &#123;x}</span></p>',
+    );
+    expect(mail.text).toBe(
+      "x\n\n-- \nVon diesen E-Mails abmelden: https://t.test/u/1\n\nA & B <GmbH>\nWeg 1\n1010 Wien {x}\n",
+    );
+  });
+});
+
 describe("the facts of a content", () => {
   test("are what has to be known of a recipient, and the links, as plain data", () => {
     const { facts } = compiled({
@@ -334,8 +390,8 @@ describe("what is wrong with a content", () => {
     const crowded = [
       ["html_content", 1, 1, "html_content: shorten this to 50000 tags, attributes and comments"],
     ];
-    // The footer has two elements with three attributes.
-    const most = mostMarkup - 1 - 7;
+    // The footer has two elements with five attributes.
+    const most = mostMarkup - 1 - 9;
     expect([withMarkup(most), withMarkup(most + 1)]).toEqual([[], crowded]);
   });
 

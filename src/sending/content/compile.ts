@@ -10,7 +10,7 @@ import { type Insertion, withInsertions } from "#mail/merge-tags/template-pieces
 import { textTemplateOf, urlInsertions } from "#mail/merge-tags/text-template.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
-import { type UsedNames, usedNames } from "./merge-tag-names.ts";
+import { type UsedNames, usedNames, withFields } from "./merge-tag-names.ts";
 import {
   type CampaignContent,
   type ContentFault,
@@ -21,6 +21,7 @@ import {
 } from "./parse-content.ts";
 import { type RenderableContent, renderContent, sampleLinks, sampleValues } from "./render.ts";
 import {
+  type Footer,
   footerIfMissing,
   htmlUnsubscribeLink,
   textUnsubscribeLink,
@@ -32,8 +33,8 @@ import {
 export interface ContentOptions {
   readonly tracksOpens: boolean;
   readonly tracksClicks: boolean;
-  /** Whether a body without an unsubscribe link gets a footer with one. False for SMS. */
-  readonly addsFooter: boolean;
+  /** What is added to a body without an unsubscribe link. Null for SMS. */
+  readonly footer: Footer | null;
   /** Names of the defined custom fields; other names cause warnings. */
   readonly fields: ReadonlySet<string>;
   /** IANA name, for the filter `date`. */
@@ -73,12 +74,12 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
 /** Null when the HTML with the footer has too much markup. */
 function compileTemplates(
   given: Pick<ContentReading, "subject" | "html" | "text">,
-  { tracksOpens, tracksClicks, addsFooter, timezone }: ContentOptions,
+  { tracksOpens, tracksClicks, footer, timezone }: ContentOptions,
 ): CompiledContent | null {
   const { subject } = given;
   const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
-  const html = given.html && formsOf(given.html, addsFooter, htmlUnsubscribeLink, footedHtml);
+  const html = given.html && formsOf(given.html, footer, htmlUnsubscribeLink, footedHtml);
   if (given.html !== null && html === null) return null;
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
   // The footer's link is not tracked, so the other links have the same indexes with and without it.
@@ -90,10 +91,14 @@ function compileTemplates(
   };
   const compileText = (form: Template) => compile(form, "text", urlInsertions(form));
   const writtenText = given.text ?? (html && automaticText(html.first));
-  const text = writtenText && formsOf(writtenText, addsFooter, textUnsubscribeLink, footedText);
-  const templates = [subject, html?.first, text?.first].filter((template) => template != null);
+  const text = writtenText && formsOf(writtenText, footer, textUnsubscribeLink, footedText);
+  // As written: the names of the footer are none of the author's.
+  const used = usedNames([subject, given.html, given.text].filter((template) => template !== null));
+  const mayBeFooted = [html, text].some((form) => form && (form.hasFooter || form.ifLinkMissing !== null));
+  const personalWords = mayBeFooted ? (footer?.personal ?? null) : null;
   return {
-    facts: { ...usedNames(templates), links },
+    facts: { ...withFields(used, personalWords?.fields ?? []), links },
+    personalWords,
     hasFooter: html?.hasFooter === true || (given.text !== null && text?.hasFooter === true),
     subject: compile(subject, "line", urlInsertions(subject)),
     html: html && compiledForms(html, compileHtml, visibleText),
@@ -113,13 +118,13 @@ interface Forms<Kind extends Template> {
 /** Null when the body needs the footer and the footer cannot be added. */
 function formsOf<Kind extends Template>(
   template: Kind,
-  addsFooter: boolean,
+  footer: Footer | null,
   linkIn: (template: Kind) => UnsubscribeLink,
-  footed: (template: Kind) => Kind | null,
+  footed: (template: Kind, footer: Footer) => Kind | null,
 ): Forms<Kind> | null {
-  const link = addsFooter ? linkIn(template) : "shown";
-  if (link === "shown") return { first: template, ifLinkMissing: null, hasFooter: false };
-  const withFooter = footed(template);
+  const link = footer === null ? "shown" : linkIn(template);
+  if (footer === null || link === "shown") return { first: template, ifLinkMissing: null, hasFooter: false };
+  const withFooter = footed(template, footer);
   if (withFooter === null) return null;
   return link === "missing"
     ? { first: withFooter, ifLinkMissing: null, hasFooter: true }
@@ -135,8 +140,9 @@ function compiledForms<Kind extends Template>(
   return forms.ifLinkMissing === null ? first : footerIfMissing(first, compile(forms.ifLinkMissing), seen);
 }
 
-const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));
-const footedText = (text: Template) => footedTemplate(withTextFooter(text));
+const footedHtml = (html: HtmlTemplate, footer: Footer) =>
+  htmlTemplate(footedTemplate(withHtmlFooter(html, footer)));
+const footedText = (text: Template, footer: Footer) => footedTemplate(withTextFooter(text, footer));
 
 /**
  * The text template made from an HTML template: empty if the HTML shows nothing, null if its merge tags cannot be kept in a

@@ -7,7 +7,7 @@ const { oneMail } = await trackingScene();
 
 const compiled = (html: string) => {
   const given = { subject: "Hello", html_content: html, text_content: "Hello" };
-  const options = { tracksOpens: false, tracksClicks: true, addsFooter: false, timezone: "UTC" };
+  const options = { tracksOpens: false, tracksClicks: true, footer: null, timezone: "UTC" };
   const compilation = compileContent(given, { ...options, fields: new Set() });
   return compilation.ok ? compilation.content : expect.fail(compilation.faults[0]?.message);
 };

@@ -48,6 +48,11 @@ export function usedNames(templates: readonly Template[]): UsedNames {
   };
 }
 
+/** The names together with those of more custom fields. */
+export function withFields(used: UsedNames, more: readonly string[]): UsedNames {
+  return { ...used, fields: used.fields && [...new Set([...used.fields, ...more])] };
+}
+
 /** Whether a piece uses the filter `date`. A variable or string named `date` is a harmless false positive. */
 function showsTime({ source, pieces }: Template): boolean {
   return pieces.some(({ kind, start, end }) => kind !== "text" && /\bdate\b/.test(source.slice(start, end)));

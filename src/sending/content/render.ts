@@ -6,6 +6,7 @@ import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { fieldsVariable, VariableName } from "./merge-tag-names.ts";
+import { footerValues, type PersonalWords } from "./unsubscribe-footer.ts";
 
 /** The compiled templates of a mail. */
 export interface RenderableContent {
@@ -14,6 +15,8 @@ export interface RenderableContent {
   readonly html: Render | null;
   /** Null when no text template could be made from the HTML: composing makes the text from the rendered HTML. */
   readonly text: Render | null;
+  /** The words of the footer for each recipient; null if the mail has no footer, or the same one for all. */
+  readonly personalWords: PersonalWords | null;
 }
 
 /** The values of merge tags. Values that the content does not use may be null or empty. */
@@ -74,6 +77,7 @@ export function weaveContent(
   const variables: Record<VariableName | typeof fieldsVariable, unknown> = {
     ...variablesOf(recipient, links),
     custom_fields: recipient.custom_fields,
+    ...(content.personalWords && footerValues(content.personalWords, recipient.custom_fields)),
   };
   const values = { variables, more: recipient.custom_fields, links, now: recipient.now };
   const subject = content.subject(values);

@@ -8,7 +8,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import { need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { fieldNames, optionsOf } from "#sending/content/compile-for-workspace.ts";
+import { contentOptions } from "#sending/content/compile-for-workspace.ts";
 import {
   type ChosenPerson,
   firstOfAudience,
@@ -76,16 +76,16 @@ export async function prepareMail(
 ): Promise<MailToRender> {
   const { workspace_id: workspaceId } = campaign;
   const showsImages = showsFiles && files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
-  const [identity, base, fields, contents] = await Promise.all([
+  const [identity, base, options, contents] = await Promise.all([
     findIdentity(workspaceId, domainOf(campaign.from_email)),
     linkBase(workspaceId, campaign.url_domain_id),
-    fieldNames(db, workspaceId, listId),
+    contentOptions(db, workspaceId, campaign, { listId, timezone: campaign.timezone }),
     showsImages ? findAttachments(db, workspaceId, campaign.id) : [],
   ]);
   return {
     campaign,
     source,
-    options: optionsOf(campaign, fields, campaign.timezone),
+    options,
     person,
     files: files.map((file, at) => ({ ...file, content: contents[at]?.content ?? "" })),
     now,

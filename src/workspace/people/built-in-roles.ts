@@ -32,6 +32,7 @@ const EDITOR = [
   "media:*",
   "verified_senders:read",
   "sending_domains:read",
+  "brand:read",
   "reports:read",
   "jobs:*",
   "notices:write",
@@ -54,7 +55,7 @@ const roles: readonly BuiltInRole[] = [
     key: "marketer",
     name: "Marketer",
     description: "Writes and sends campaigns and autoresponders, and manages the audience.",
-    permissions: [...EDITOR, "campaigns:send", "autoresponders:send"],
+    permissions: [...EDITOR, "campaigns:send", "autoresponders:send", "brand:*"],
   },
   {
     key: "editor",

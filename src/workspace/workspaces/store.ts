@@ -19,11 +19,13 @@ export async function insertWorkspace(
 ): Promise<void> {
   await db.run(sql`
     insert into workspaces (id, name, timezone, plan, hourly_cap, notify_email, default_sender, retry_hours,
-      tracks_transactional, is_suspended, own_hourly_cap, requires_second_factor, created_at, updated_at)
+      tracks_transactional, is_suspended, own_hourly_cap, requires_second_factor, language, language_field, created_at,
+      updated_at)
     values (${workspace.id}, ${workspace.name}, ${workspace.timezone}, ${workspace.plan}, ${workspace.hourly_cap},
       ${workspace.notify_email}, ${workspace.default_sender}, ${workspace.retry_hours},
       ${workspace.tracks_transactional}, ${workspace.is_suspended}, ${workspace.own_hourly_cap},
-      ${workspace.requires_second_factor}, ${workspace.created_at}, ${workspace.updated_at})
+      ${workspace.requires_second_factor}, ${workspace.language}, ${workspace.language_field},
+      ${workspace.created_at}, ${workspace.updated_at})
     ${mayExist ? sql`on conflict (id) do nothing` : empty}`);
 }
 
@@ -58,6 +60,7 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
         default_sender = ${workspace.default_sender}, retry_hours = ${workspace.retry_hours},
         tracks_transactional = ${workspace.tracks_transactional}, is_suspended = ${workspace.is_suspended},
         own_hourly_cap = ${workspace.own_hourly_cap}, requires_second_factor = ${workspace.requires_second_factor},
+        language = ${workspace.language}, language_field = ${workspace.language_field},
         updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);
 }

@@ -2,6 +2,7 @@
 import { parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { Language } from "#platform/languages/language.ts";
 
 export const planNames = ["free", "growth", "scale", "enterprise"] as const;
 export type PlanName = (typeof planNames)[number];
@@ -26,6 +27,10 @@ export interface Workspace {
   readonly tracks_transactional: boolean;
   /** Whether people need a session with a second factor. */
   readonly requires_second_factor: boolean;
+  /** Of its pages and mails for recipients, unless a list or the recipient has another. */
+  readonly language: Language;
+  /** Name of the custom field that has a recipient's language; null: `language` or `locale`, where these are defined. */
+  readonly language_field: string | null;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;

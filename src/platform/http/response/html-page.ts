@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
+import { DEFAULT_LANGUAGE, directionOf, htmlTagOf, type Language } from "#platform/languages/language.ts";
 
 /** Escaped markup. */
 class Html {
@@ -58,7 +59,7 @@ h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance 
 p { margin: 0 0 1rem }
 p:last-child { margin: 0 }
 .soft { color: var(--soft); font-size: .9375rem }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+:focus-visible { outline: 3px solid var(--focus, var(--accent)); outline-offset: 3px }
 `;
 
 /** Style and headers of one kind of page. */
@@ -67,23 +68,29 @@ export interface PageLayout {
   readonly headers: Readonly<Record<string, string>>;
   /** The content of `<body>` for a title and a body. */
   readonly arrange: (title: string, body: Html) => Html;
+  readonly language: Language;
 }
 
-/**
- * @param css in addition to the styles of all pages
- * @param sources additional directives of Content-Security-Policy
- */
+interface PageOptions {
+  /** Additional directives of Content-Security-Policy. */
+  readonly sources?: readonly string[];
+  /** An origin to which the answer to a form of the page may redirect. */
+  readonly formOrigin?: string;
+  readonly language?: Language;
+}
+
+/** @param css in addition to the styles of all pages */
 export function pageLayout(
   css: string,
   arrange: PageLayout["arrange"],
-  sources: readonly string[] = [],
+  { sources = [], formOrigin, language = DEFAULT_LANGUAGE }: PageOptions = {},
 ): PageLayout {
   const style = commonCss + css;
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     ...sources,
-    "form-action 'self'",
+    `form-action 'self'${formOrigin === undefined ? "" : ` ${formOrigin}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];
@@ -100,25 +107,31 @@ export function pageLayout(
       "X-Robots-Tag": "noindex",
     },
     arrange,
+    language,
   };
 }
 
-/** One card in the middle, with a text and at most one decision. @param css in addition to that of the card */
-export function cardLayout(css = ""): PageLayout {
+/**
+ * One card in the middle, with a text and at most one decision.
+ * @param css in addition to that of the card
+ * @param footer what follows the card
+ */
+export function cardLayout(css = "", footer: Html = html``, options: PageOptions = {}): PageLayout {
   return pageLayout(
     cardCss + css,
     (title, body) => html`<main>
 <h1>${title}</h1>
 ${body}
-</main>`,
+</main>${footer}`,
+    options,
   );
 }
 
 const cardCss = `
 body { display: grid; place-items: center; padding: 1.5rem }
 main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001 }
-button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
-button:hover { filter: brightness(1.1) }
+button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 1px solid var(--edge, transparent); border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
+button:hover { text-decoration: underline }
 `;
 const card = cardLayout();
 
@@ -131,7 +144,7 @@ export function sendPage(
   layout: PageLayout = card,
 ): FastifyReply {
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${htmlTagOf(layout.language)}" dir="${directionOf(layout.language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

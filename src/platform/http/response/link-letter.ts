@@ -1,5 +1,6 @@
 /** Mails of the service that ask their recipient to open a page. */
 
+import type { Language } from "#platform/languages/language.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
 import { html } from "./html-page.ts";
 import { letter } from "./mail-layout.ts";
@@ -16,10 +17,25 @@ export interface LinkLetter {
   readonly link: string;
   /** The sentence that says what happens otherwise. */
   readonly otherwise: string;
+  /** English if omitted. */
+  readonly language?: Language;
+  /** Of the button, as CSS. */
+  readonly colors?: { readonly background: string; readonly text: string };
 }
 
+const standardButton = { background: "#0b5cad", text: "#ffffff" };
+
 /** The text and HTML form of the mail. */
-export function linkLetter({ subject, request, instruction, button, link, otherwise }: LinkLetter) {
+export function linkLetter({
+  subject,
+  request,
+  instruction,
+  button,
+  link,
+  otherwise,
+  language,
+  colors = standardButton,
+}: LinkLetter) {
   return {
     subject,
     text: `${request}\n\n${instruction}\n\n${link}\n\n${otherwise}\n`,
@@ -27,9 +43,10 @@ export function linkLetter({ subject, request, instruction, button, link, otherw
       subject,
       html`<p>${request}</p>
 <p>${instruction}</p>
-<p><a href="${link}" style="display:inline-block;padding:12px 24px;border-radius:8px;background:#0b5cad;color:#ffffff;font-weight:600;text-decoration:none">${button}</a></p>
-<p style="font-size:14px;color:#59636e;word-break:break-all">${link}</p>
+<p><a href="${link}" style="display:inline-block;padding:12px 24px;border-radius:8px;background:${colors.background};color:${colors.text};font-weight:600;text-decoration:none">${button}</a></p>
+<p style="font-size:14px;color:#59636e;word-break:break-all"><bdi>${link}</bdi></p>
 <p style="font-size:14px;color:#59636e">${otherwise}</p>`,
+      { language },
     ),
   };
 }
