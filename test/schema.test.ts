@@ -35,6 +35,8 @@ const unsealed = [
   "job_file_parts.octets",
   "known_browsers.token_hash",
   "passkeys.public_key",
+  "received_digests.digest",
+  "received_emails.raw",
   "recovery_codes.code_hash",
   "secret_keys.fingerprint",
   "sessions.token_hash",

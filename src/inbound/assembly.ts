@@ -3,17 +3,29 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
+import { receivedEmailEndpoints } from "./received/endpoints.ts";
+import { attachmentReader } from "./received/read-attachment-in-thread.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
+import { inboundRouteEndpoints } from "./routes/endpoints.ts";
 import { submissionEndpoints } from "./submission/endpoints.ts";
 
 export function inboundEndpoints({ database: db, clock, config }: ProcessContext): Endpoint[] {
-  return [...domainReportEndpoints({ db, clock }), ...submissionEndpoints({ config })];
+  return [
+    ...domainReportEndpoints({ db, clock }),
+    ...inboundRouteEndpoints({ db, clock, bounceDomain: config.BOUNCE_DOMAIN }),
+    ...receivedEmailEndpoints({
+      db,
+      readAttachment: attachmentReader(),
+      keptDays: config.RECEIVED_MAIL_DAYS,
+    }),
+    ...submissionEndpoints({ config }),
+  ];
 }
 
-export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {
-  return [removeOldInboundMail({ db, clock })];
+export function inboundRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
+  return [removeOldInboundMail({ db, clock, receivedDays: config.RECEIVED_MAIL_DAYS })];
 }
 
 export function inboundGauges({ database, requests, clock }: ProcessContext): GaugeSource[] {

@@ -21,6 +21,8 @@ export async function addContents(
     on conflict (workspace_id, month) do update set bytes = c.bytes + excluded.bytes`);
 }
 
+type MeasuredKind = "messages" | "received" | "drafts" | "files";
+
 /**
  * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
  * the rows are few: campaigns and autoresponders are limited in number, parts of files in size.
@@ -28,18 +30,19 @@ export async function addContents(
 export async function measureBytes(
   db: Queryable,
   workspaceId: WorkspaceId,
-): Promise<Readonly<Record<"messages" | "drafts" | "files", number>>> {
-  const row = await db.row<Record<"messages" | "drafts" | "files", number>>(sql`
+): Promise<Readonly<Record<MeasuredKind, number>>> {
+  const row = await db.row<Record<MeasuredKind, number>>(sql`
     select
       ((select coalesce(sum(bytes), 0) from content_months where workspace_id = ${workspaceId})
         + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
+      coalesce((select bytes from received_storage where workspace_id = ${workspaceId}), 0) as received,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
           + coalesce(pg_column_size(attachments), 0) + coalesce(pg_column_size(design), 0)), 0) from campaigns where workspace_id = ${workspaceId})
         + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)), 0)
           from autoresponder_contents where workspace_id = ${workspaceId}))::bigint as drafts,
       (select coalesce(sum(octet_length(octets)), 0)
         from job_file_parts where workspace_id = ${workspaceId})::bigint as files`);
-  return row ?? { messages: 0, drafts: 0, files: 0 };
+  return row ?? { messages: 0, received: 0, drafts: 0, files: 0 };
 }
 
 /** Rows by kind, from the counters of their tables. */
