@@ -127,6 +127,54 @@ describe("over HTTP", () => {
   });
 });
 
+describe("the DNS status of the domain", () => {
+  const receiving = async () => {
+    const [{ id }] = (await call("GET", "/sending-domains")).body.data;
+    const { dns } = (await call("GET", `/sending-domains/${id}/dns-status`)).body.data;
+    return {
+      checks: dns.receiving,
+      records: dns.records.filter(({ type }: { type: string }) => type === "MX"),
+    };
+  };
+
+  test("names the MX record of each name that receives, expected beside found", async () => {
+    expect(await receiving()).toEqual({ checks: [], records: [] });
+    await add("*@in.shop.test");
+    await add("support@shop.test");
+    await add("off@off.shop.test", { is_active: false });
+    const { dns } = service;
+    dns.zone = {
+      "shop.test": {
+        MX: [
+          [20, "mail.posthaste.test"],
+          [10, "mx.mailboxes.test"],
+        ],
+      },
+      "in.shop.test": { MX: [[5, "Mail.Posthaste.TEST"]] },
+    };
+    const { checks, records } = await receiving();
+    expect(checks).toMatchObject([
+      { host: "in.shop.test", status: "verified", type: "MX", found: ["5 mail.posthaste.test"] },
+      {
+        host: "shop.test",
+        status: "mismatch",
+        expected: "10 mail.posthaste.test",
+        found: ["10 mx.mailboxes.test", "20 mail.posthaste.test"],
+      },
+    ]);
+    expect(records).toMatchObject([
+      { purpose: "receiving", host_in_zone: "in", value: "10 mail.posthaste.test", required: false },
+      { purpose: "receiving", host_in_zone: "@", status: "mismatch" },
+    ]);
+    // Where BOUNCE_DOMAIN has other servers, customers' mail goes to the same.
+    dns.zone = { [BOUNCE_DOMAIN]: { MX: [[1, "mx1.posthaste.test"]] }, "in.shop.test": "servfail" };
+    expect((await receiving()).checks).toMatchObject([
+      { host: "in.shop.test", status: "error", expected: "10 mx1.posthaste.test" },
+      { host: "shop.test", status: "missing", message: expect.stringContaining("add the MX record") },
+    ]);
+  });
+});
+
 describe("at RCPT", () => {
   test("a domain without active routes relays nothing; with one, its unknown addresses do not exist", async () => {
     expect(await rcpt("support@shop.test")).toEqual(["550 5.7.1"]);
