@@ -4,13 +4,14 @@ import type { Static } from "typebox";
 import { comparableAddress, tagOf } from "#inbound/routes/address-pattern.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, maybeField, textField, timeField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { receivedEmails } from "./permission.ts";
 import type { ReadAttachment } from "./read-attachment-in-thread.ts";
 import { removeReceivedEmail } from "./remove-store.ts";
 import { ReceivedEmailRowShape, ReceivedEmailShape } from "./shapes.ts";
@@ -22,14 +23,6 @@ import {
   MOST_SEARCHED,
   type ReceivedEmailRow,
 } from "./store.ts";
-
-/** Its own permission, because the mail is what other people wrote. */
-const receivedEmails: Resource = {
-  name: "received_emails",
-  label: "Received mail",
-  group: "Receiving",
-  isPersonal: true,
-};
 
 export interface ReceivedEmailDeps {
   readonly db: Database;

@@ -118,6 +118,19 @@ export async function countReceivedEmails(
   return { total: found, isExact: looked < MOST_SEARCHED };
 }
 
+/** The newest mail that a person has sent, by its From field or envelope. */
+export function listReceivedFrom(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string,
+): Promise<ReceivedRow[]> {
+  return db.rows(sql`
+    select ${columns} from received_emails r
+    where r.workspace_id = ${workspaceId} and r.keep
+      and (r.from_email = lower(${email}) or lower(r.mail_from) = lower(${email}))
+    order by r.id desc limit ${MOST_SEARCHED}`);
+}
+
 export function findReceivedEmail(
   db: Queryable,
   workspaceId: WorkspaceId,
