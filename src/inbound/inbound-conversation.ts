@@ -44,7 +44,8 @@ export class InboundConversation implements Conversation {
   constructor(deps: InboundConversationDeps, network: string, ip: string) {
     this.#deps = deps;
     this.#network = network;
-    this.#ip = ip;
+    // An IPv4 client of a port that listens on IPv6.
+    this.#ip = ip.replace(/^::ffff:/i, "");
   }
 
   async mail(_from: SMTPServerAddress, _envelope: SMTPServerEnvelope, helo: string): Promise<void> {

@@ -159,7 +159,7 @@ function openInbound(services: ProcessContext, certificate: Certificate, hooks: 
       plans: readPlans(config.PLANS_FILE),
       log: networkLog,
       memory: new ReceivingMemory(),
-      scan: createSpamScan(config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL)),
+      scan: createSpamScan(config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL), config.MAIL_HOSTNAME),
       onReceived: () => receiving.wake(),
     },
   };

@@ -67,7 +67,9 @@ export async function verifySignatures(raw: Uint8Array, keys: KeyRecords): Promi
   try {
     const octets = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
     const { results, headerFrom, fromFields } = await dkimVerify(octets, { resolver });
-    const signatures = results.slice(0, MOST_SIGNATURES).map(({ signingDomain, selector, status }) => ({
+    // Of a mail without signatures mailauth gives a result without a domain.
+    const given = results.filter(({ signingDomain }) => signingDomain).slice(0, MOST_SIGNATURES);
+    const signatures = given.map(({ signingDomain, selector, status }) => ({
       domain: storable(String(signingDomain)).slice(0, 253),
       selector: storable(String(selector)).slice(0, 253),
       result: signatureResults.find((known) => known === status.result) ?? "neutral",

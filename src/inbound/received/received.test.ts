@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { removeOldInboundMail } from "#inbound/retention.ts";
+import { createLog } from "#platform/log/log.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { sendIn, startReturns } from "#test/support/returns.ts";
@@ -11,6 +13,7 @@ import { changeWorkspace } from "#workspace/change-workspace.ts";
 const { service, port, deliver, returnPath, message } = await startReturns();
 const { database: db, call, workspaceId, clock } = service;
 
+const log = createLog("silent");
 let route = "";
 beforeEach(async () => {
   await db.run(
@@ -425,6 +428,94 @@ describe("an answer to a message", () => {
     for (const id of [`${theirs}@shop.test`, `${crypto.randomUUID()}@shop.test`, "x", "<<>>", "a b@c"]) {
       expect((await receive(answer(`In-Reply-To: <${id}>`))).in_reply_to_message_id).toBeNull();
     }
+  });
+});
+
+describe("what becomes of a mail", () => {
+  const events = () =>
+    db.rows<{ body: { type: string; data: Record<string, unknown> } }>(sql`
+      select body from webhook_deliveries where workspace_id = ${workspaceId}`);
+  const listen = () =>
+    call("POST", "/webhooks", { url: "https://hooks.example.com/", events: ["email.received"] });
+
+  test("it is announced once to webhooks that listen, if the route says so", async () => {
+    const { id: webhook } = (await listen()).body.data;
+    await addRoute("quiet@shop.test", { webhook: false });
+    await receive("Subject: quiet\n\nhi", { to: "quiet@shop.test" });
+    expect(await events()).toEqual([]);
+    const { id } = await receive(whole);
+    expect(await events()).toMatchObject([
+      {
+        body: {
+          type: "email.received",
+          data: {
+            received_email_id: id,
+            url: expect.stringMatching(new RegExp(`^http.*/api/v1/received-emails/${id}$`)),
+            route_id: route,
+            subject: "Grüße",
+            text: expect.stringMatching(/^Hello ✓/),
+            attachments: [{ filename: "büro.pdf", url: expect.stringContaining(`${id}/attachments/`) }],
+          },
+        },
+      },
+    ]);
+    await call("DELETE", `/webhooks/${webhook}`);
+  });
+
+  test("it is deleted when its event is written, if the route keeps none", async () => {
+    const { id: webhook } = (await listen()).body.data;
+    await addRoute("gone@shop.test", { keep: false });
+    await sendIn(port, "gone@shop.test", "Message-ID: <gone@x>\nSubject: once\n\nhi", "a@b.test");
+    const [event] = await eventually("the event", async () => {
+      const written = await events();
+      return written.length > 0 ? written : undefined;
+    });
+    expect(event?.body.data).toMatchObject({
+      subject: "once",
+      text: expect.stringMatching(/^hi/),
+      url: null,
+    });
+    expect(await db.rows(sql`select from received_emails`)).toEqual([]);
+    expect(await storage()).toBe(0);
+    // Its repetition is recognised although nothing of it is stored.
+    await sendIn(port, "gone@shop.test", "Message-ID: <gone@x>\nSubject: once\n\nhi", "a@b.test");
+    expect(await db.rows(sql`select from received_emails`)).toEqual([]);
+    await call("DELETE", `/webhooks/${webhook}`);
+  });
+
+  test("it is deleted after the days that it is kept, and its storage is free", async () => {
+    const { id } = await receive(whole);
+    const clean = () =>
+      removeOldInboundMail({ db, clock, receivedDays: 30 }).run({
+        signal: new AbortController().signal,
+        log,
+      });
+    clock.advance(29 * 86_400_000);
+    await clean();
+    expect((await call("GET", `/received-emails/${id}`)).status).toBe(200);
+    clock.advance(2 * 86_400_000);
+    await clean();
+    expect((await call("GET", `/received-emails/${id}`)).status).toBe(404);
+    expect([await storage(), await db.rows(sql`select from received_digests`)]).toEqual([0, []]);
+    clock.advance(-31 * 86_400_000);
+  });
+
+  test("its processing is given up after eight attempts, and only its source is there", async () => {
+    const raw = Buffer.from("Subject: poison\r\n\r\nhi");
+    const id = crypto.randomUUID();
+    await db.run(sql`
+      insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
+        raw, bytes, received_at, status, due_at, turn, lease_number)
+      values (${workspaceId}, ${id}, ${route}, true, true, 'a@b.test', 'support@shop.test', '192.0.2.1', 'mx', '192.0.2.1',
+        ${raw}, ${raw.length}, ${clock.now()}, 'received', ${clock.now()}, 0, 8)`);
+    expect(await newest()).toMatchObject({
+      id,
+      status: "unreadable",
+      subject: null,
+      from: null,
+      headers: [],
+    });
+    expect((await download(`/received-emails/${id}/source`)).body).toEqual(raw);
   });
 });
 

@@ -108,7 +108,7 @@ export class RouteTransaction implements MailTransaction {
     const { workspace_id: workspaceId, spam_threshold, spam_action } = this.#first;
     const reached = await answerSoon(takeReceivedMail(db, this.#holders(), clock.now()));
     if (reached !== null) throw this.#defer(limitSentence(reached));
-    const scanned = await scan(workspaceId, raw);
+    const scanned = await scan(workspaceId, raw, this.#from);
     const spam = scanned && {
       score: scanned.score,
       isSpam: scanned.score >= (spam_threshold ?? scanned.threshold),
