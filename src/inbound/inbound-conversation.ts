@@ -3,10 +3,12 @@
  * recipient decides for the others. Nothing is relayed or answered with a mail.
  */
 import type { SMTPServerAddress, SMTPServerEnvelope } from "smtp-server";
+import { parseAddress } from "#mail/address.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { Conversation } from "./listener/conversation-interface.ts";
+import type { MailTransaction } from "./listener/mail-transaction.ts";
 import type { ReceivedMessage } from "./listener/message-data.ts";
 import { SmtpReply } from "./listener/smtp-reply.ts";
-import type { MailTransaction } from "./mail-transaction.ts";
 import { RouteTransaction, type RouteTransactionDeps } from "./received/route-transaction.ts";
 import {
   type InboundAddress,
@@ -15,8 +17,8 @@ import {
   resolveInboundAddress,
 } from "./returns/resolve-inbound-address.ts";
 import { type ReturnsDeps, ReturnsTransaction } from "./returns/returns-transaction.ts";
-import { findRoute } from "./routes/find-route.ts";
-import type { RouteAtDomain } from "./routes/store.ts";
+import { comparableAddress, matchesLocalPart } from "./routes/address-pattern.ts";
+import { listRoutesAtDomain, type RouteAtDomain } from "./routes/store.ts";
 
 /** Refused recipients after which a connection is ended, because its client probably guesses addresses. */
 const MOST_REFUSED = 50;
@@ -133,6 +135,23 @@ export class InboundConversation implements Conversation {
 const noMailbox = () => new SmtpReply(550, "5.1.1", "No such mailbox");
 
 const otherKind = () => new SmtpReply(452, "4.5.3", "Too many recipients: send the others a separate copy");
+
+/**
+ * The route of a recipient. "foreign": no workspace has an active route at the domain. "postmaster": its postmaster, for whom
+ * no route is (RFC 5321 section 4.5.1). Null: no other route matches.
+ */
+async function findRoute(
+  db: Queryable,
+  address: string,
+): Promise<RouteAtDomain | "foreign" | "postmaster" | null> {
+  const parsed = parseAddress(address);
+  if (!parsed.ok) return "foreign";
+  const { local_part: local, domain } = comparableAddress(parsed.address);
+  const routes = await listRoutesAtDomain(db, domain);
+  if (routes.length === 0) return "foreign";
+  const route = routes.find(({ local_part }) => matchesLocalPart(local_part, local));
+  return route ?? (local === "postmaster" ? "postmaster" : null);
+}
 
 function countReceived(message: Buffer): number {
   const header =

@@ -5074,7 +5074,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `received_emails:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -8593,7 +8593,7 @@ export interface components {
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The value to publish. */
             expected: string;
             /** @description What is published. */
@@ -8615,7 +8615,7 @@ export interface components {
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The value to publish. */
             expected: string;
             /** @description What is published. */
@@ -8632,12 +8632,12 @@ export interface components {
              * @description What the record is for.
              * @enum {string}
              */
-            purpose: "ownership" | "spf" | "dkim" | "dmarc" | "return_path" | "dmarc_reports" | "tracking";
+            purpose: "ownership" | "spf" | "dkim" | "dmarc" | "return_path" | "dmarc_reports" | "tracking" | "receiving";
             /**
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The full name of the record. */
             host: string;
             /** @description The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself. */
@@ -8682,6 +8682,8 @@ export interface components {
                 dmarc_reports: components["schemas"]["DnsCheck"] | null;
                 /** @description The newest tracking domain below this domain. */
                 tracking: components["schemas"]["DnsCheck"] | null;
+                /** @description The MX record of each name, the domain or below it, that has active inbound routes; at most 20. Empty if mail is not received. */
+                receiving: components["schemas"]["DnsCheck"][];
                 /** @description As published now; so are the next three. */
                 ownership_verified: boolean;
                 /** @description Whether SPF is correct, as published now. */
@@ -11846,14 +11848,14 @@ export interface components {
             text: string;
         };
         TimelineEntry: {
-            /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs. */
+            /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`, `replied`; `machine_opened` and `machine_clicked` for programs. */
             type: string;
             /**
              * Format: date-time
              * @description When it happened, in UTC.
              */
             time: string;
-            /** @description The reply of the server, or the target of a clicked link. */
+            /** @description The reply of the server, the target of a clicked link, or the address of an answer. */
             detail: string | null;
             /** @description Number of the attempt, from 1; null if it is not an attempt. */
             attempt: number | null;
@@ -13205,6 +13207,8 @@ export interface components {
             signup_requests: number;
             /** @description Validations of the address that were deleted. */
             validations: number;
+            /** @description Mails from the address to inbound routes that were deleted. */
+            received_emails: number;
         };
         /** @description What an erasure removed, and what stays. */
         ErasureResult: {
@@ -13250,6 +13254,8 @@ export interface components {
                 signup_requests?: number;
                 /** @description Validations of the address that were deleted. Absent until the job has begun. */
                 validations?: number;
+                /** @description Mails from the address to inbound routes that were deleted. Absent until the job has begun. */
+                received_emails?: number;
                 /** @description 1 if the address is on a suppression list. Absent until the job has begun. */
                 is_suppressed?: number;
             };
@@ -29014,7 +29020,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission. */
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests`, `validations` and `received_emails` (as in their list); `is_complete`, and `left_out`: the missing parts with their permission. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,5 +1,5 @@
 import type { SMTPServerEnvelope } from "smtp-server";
-import type { MessageSizeLimit, ReceivedMessage } from "./listener/message-data.ts";
+import type { MessageSizeLimit, ReceivedMessage } from "./message-data.ts";
 
 /** One mail on the inbound port, from its first accepted recipient to its reply. */
 export interface MailTransaction {
@@ -10,7 +10,7 @@ export interface MailTransaction {
 }
 
 /** Recipients of one mail. */
-export const MOST_RECIPIENTS = 10;
+export const MOST_ENVELOPE_RECIPIENTS = 10;
 
 /** The size that MAIL declares (RFC 1870); 0 if it declares none. */
 export function declaredSize(mailFrom: SMTPServerEnvelope["mailFrom"]): number {

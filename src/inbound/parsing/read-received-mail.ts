@@ -24,7 +24,7 @@ import { textFromHtml } from "#mail/html/body-conversion.ts";
 import { type Automatic, automaticKind } from "./automatic-kind.ts";
 import { storable } from "./storable-text.ts";
 
-export interface Mailbox {
+export interface MailboxOfMail {
   readonly email: string;
   readonly name: string | null;
 }
@@ -46,10 +46,10 @@ export type CutPart = (typeof cutParts)[number];
 
 export interface ReceivedMail {
   /** The first address in From; null if there is none. */
-  readonly from: Mailbox | null;
-  readonly to: readonly Mailbox[];
-  readonly cc: readonly Mailbox[];
-  readonly reply_to: readonly Mailbox[];
+  readonly from: MailboxOfMail | null;
+  readonly to: readonly MailboxOfMail[];
+  readonly cc: readonly MailboxOfMail[];
+  readonly reply_to: readonly MailboxOfMail[];
   readonly subject: string;
   /** ISO 8601; null if the field is missing or unreadable. */
   readonly date: string | null;
@@ -162,7 +162,7 @@ function fieldText(mail: MailPart, name: string): string {
   return needsDecoding(value) ? decodeHeader(value, mail.parameters.get("charset")) : value;
 }
 
-function mailboxesIn(value: string): Mailbox[] {
+function mailboxesIn(value: string): MailboxOfMail[] {
   const flat: Address[] = addressParser(value.slice(0, MOST.addressField), { flatten: true });
   return flat.flatMap(({ address, name }) =>
     address

@@ -20,7 +20,7 @@ import {
   findReceivedEmail,
   findReceivedSource,
   listReceivedEmails,
-  MOST_SEARCHED,
+  MOST_RECEIVED_SEARCHED,
   type ReceivedEmailRow,
 } from "./store.ts";
 
@@ -37,7 +37,7 @@ const filters = {
   to: textField(320, "Only mail that was sent to this whole address, in any case; a tag counts."),
   subject: textField(
     200,
-    `A part of the subject, in any case. Searched in the newest ${MOST_SEARCHED.toLocaleString("en-US")} mails that match the other filters.`,
+    `A part of the subject, in any case. Searched in the newest ${MOST_RECEIVED_SEARCHED.toLocaleString("en-US")} mails that match the other filters.`,
   ),
   is_spam: maybeField("Only mail that counts as spam, or only other mail."),
   in_reply_to_message_id: idField("Only answers to this message."),
@@ -139,10 +139,11 @@ export function receivedEmailEndpoints({ db, readAttachment, keptDays }: Receive
       needs: need(receivedEmails, "write"),
       answer: Deleted,
       message: "Received mail deleted",
-      async handle({ caller, params: { id } }) {
-        if (!(await removeReceivedEmail(db, caller.workspaceId, id))) throw notFound("Received mail");
-        return { id, deleted: true } as const;
-      },
+      handle: ({ caller, params: { id } }) =>
+        db.transaction(async (tx) => {
+          if (!(await removeReceivedEmail(tx, caller.workspaceId, id))) throw notFound("Received mail");
+          return { id, deleted: true } as const;
+        }),
     }),
   ];
 }

@@ -3,7 +3,7 @@
  * that it answers, and announced. Workspaces take turns. What was parsed, the event of the answered message and the event for
  * webhooks are committed together under the number of the lease.
  */
-import { MailWorkers } from "#inbound/mail-workers.ts";
+import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
 import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { keyNamesOf } from "#inbound/parsing/verify-signatures.ts";
 import { signedMessage } from "#inbound/returns/resolve-inbound-address.ts";

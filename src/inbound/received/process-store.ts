@@ -54,10 +54,10 @@ export function findStoredReceived(
 }
 
 /** An attachment as it is stored: its place in the mail is its place in the list. */
-export type StoredAttachment = ReceivedMail["attachments"][number] & { readonly id: string };
+export type KeptAttachment = ReceivedMail["attachments"][number] & { readonly id: string };
 
 export interface ReadReceived {
-  readonly mail: Omit<ReceivedMail, "attachments"> & { readonly attachments: readonly StoredAttachment[] };
+  readonly mail: Omit<ReceivedMail, "attachments"> & { readonly attachments: readonly KeptAttachment[] };
   /** The message of the workspace that it answers. */
   readonly inReplyTo: string | null;
   /** The message of the workspace that it is. */

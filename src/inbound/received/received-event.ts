@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { ReceivedNews } from "./process-received.ts";
-import { Attachment, AuthenticationShape, addressFields, commonFields } from "./shapes.ts";
+import { AttachmentShape, AuthenticationShape, addressFields, commonFields } from "./shapes.ts";
 
 /** In characters. A webhook's deliveries are stored, so the event is small. */
 const MOST_TEXT = 32_000;
@@ -41,7 +41,7 @@ export const ReceivedEvent = Type.Object({
     }),
   ),
   is_text_cut: Type.Boolean({ description: "Whether the text is longer in the mail." }),
-  attachments: Type.Array(Type.Object({ ...Attachment.properties, url: nullable(Url) }), {
+  attachments: Type.Array(Type.Object({ ...AttachmentShape.properties, url: nullable(Url) }), {
     description: `Attached and embedded files without their content, at most ${MOST.attachments}.`,
   }),
   attachment_count: Type.Integer({ description: "Number of attachments in the mail." }),

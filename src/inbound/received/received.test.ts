@@ -7,6 +7,7 @@ import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { sendIn, startReturns } from "#test/support/returns.ts";
 import { openSmtp } from "#test/support/smtp-client.ts";
+import { isSwaksInstalled, runSwaksExample } from "#test/support/swaks.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 
@@ -228,6 +229,21 @@ describe("a received mail", () => {
     client.close();
     const rows = await db.rows(sql`select lower(rcpt_to) as rcpt_to from received_emails order by id`);
     expect(rows).toEqual([{ rcpt_to: "support+a@shop.test" }, { rcpt_to: "support+b@shop.test" }]);
+  });
+});
+
+test.skipIf(!isSwaksInstalled)("the example of docs/receiving.md is received", async () => {
+  await db.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified)
+    values (${workspaceId}, gen_random_uuid(), 'acme.example', 'v', 'd', true)`);
+  await db.run(sql`insert into domain_claims (domain, workspace_id) values ('acme.example', ${workspaceId})`);
+  const taken = await addRoute("support@in.acme.example");
+  await runSwaksExample("receiving.md", port);
+  expect(await newest()).toMatchObject({
+    route_id: taken,
+    subject: "A question",
+    text: expect.stringMatching(/^Do you ship to Iceland\?/),
+    from: { email: "ada@example.com" },
   });
 });
 

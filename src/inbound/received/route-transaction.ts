@@ -3,10 +3,14 @@
  * workspace and have one spam rule, so that the reply to the mail holds for each of them.
  */
 import type { SMTPServerEnvelope } from "smtp-server";
+import {
+  declaredSize,
+  type MailTransaction,
+  MOST_ENVELOPE_RECIPIENTS,
+} from "#inbound/listener/mail-transaction.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/rate-limited-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { declaredSize, type MailTransaction, MOST_RECIPIENTS } from "#inbound/mail-transaction.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import type { RouteAtDomain } from "#inbound/routes/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -77,7 +81,7 @@ export class RouteTransaction implements MailTransaction {
       route.workspace_id === first.workspace_id &&
       route.spam_action === first.spam_action &&
       route.spam_threshold === first.spam_threshold;
-    if (!isAlike || this.#recipients.size >= MOST_RECIPIENTS) {
+    if (!isAlike || this.#recipients.size >= MOST_ENVELOPE_RECIPIENTS) {
       throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a separate copy");
     }
     if (declaredSize(mailFrom) > route.max_bytes) {

@@ -15,7 +15,7 @@ const Mailbox = Type.Object(
   { $id: "ReceivedMailbox" },
 );
 
-export const Attachment = Type.Object(
+export const AttachmentShape = Type.Object(
   {
     id: described(Id, "Id of the attachment, for its download."),
     filename: Type.String({ description: "File name; `unnamed` if the part has none." }),
@@ -130,7 +130,7 @@ export const ReceivedEmailShape = Type.Object(
       }),
       { description: "Header fields in the order of the mail, at most 200." },
     ),
-    attachments: Type.Array(Attachment, { description: "Attached and embedded files, at most 1,000." }),
+    attachments: Type.Array(AttachmentShape, { description: "Attached and embedded files, at most 1,000." }),
     cut: Type.Array(Type.Enum([...cutParts]), {
       description: "What is longer in the mail than it is here. The source has everything.",
     }),

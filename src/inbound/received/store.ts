@@ -6,7 +6,7 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Authentication } from "./authenticate.ts";
-import type { StoredAttachment } from "./process-store.ts";
+import type { KeptAttachment } from "./process-store.ts";
 
 export const receivedStatuses = ["received", "parsed", "unreadable"] as const;
 export type ReceivedStatus = (typeof receivedStatuses)[number];
@@ -14,7 +14,7 @@ export type ReceivedStatus = (typeof receivedStatuses)[number];
 /** What the column `details` has of a parsed mail. */
 export interface ReceivedDetails
   extends Pick<ReceivedMail, "from" | "to" | "cc" | "reply_to" | "date" | "headers" | "cut"> {
-  readonly attachments: readonly StoredAttachment[];
+  readonly attachments: readonly KeptAttachment[];
 }
 
 export interface ReceivedRow {
@@ -59,7 +59,7 @@ export interface ReceivedFilter {
 }
 
 /** A search by subject reads this many of the newest mails that the other filters leave; totals end here. */
-export const MOST_SEARCHED = 10_000;
+export const MOST_RECEIVED_SEARCHED = 10_000;
 
 const columns = sql`r.id, r.received_at, r.route_id, r.rcpt_to as recipient, nullif(r.details -> 'from', 'null') as "from",
   r.subject, r.status, r.bytes as size, coalesce(jsonb_array_length(r.details -> 'attachments'), 0) as attachment_count,
@@ -97,14 +97,14 @@ export function listReceivedEmails(
       : sql`
         select s.id from (
           select r.id, r.subject from received_emails r where ${matching(workspaceId, filter)} ${rest}
-          order by r.id desc limit ${MOST_SEARCHED}) s
+          order by r.id desc limit ${MOST_RECEIVED_SEARCHED}) s
         where ${withSubject(filter.subject)} order by s.id desc limit ${limit} offset ${offset}`;
   return db.rows(sql`
     select ${columns} from received_emails r
     where r.workspace_id = ${workspaceId} and r.id = any (array(${ids})) order by r.id desc`);
 }
 
-/** Counted up to MOST_SEARCHED. */
+/** Counted up to MOST_RECEIVED_SEARCHED. */
 export async function countReceivedEmails(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -113,9 +113,9 @@ export async function countReceivedEmails(
   const row = await db.row<{ looked: number; found: number }>(sql`
     select count(*) as looked, count(*) filter (where ${withSubject(filter.subject)}) as found from (
       select r.subject from received_emails r where ${matching(workspaceId, filter)}
-      order by r.id desc limit ${MOST_SEARCHED}) s`);
+      order by r.id desc limit ${MOST_RECEIVED_SEARCHED}) s`);
   const { looked = 0, found = 0 } = row ?? {};
-  return { total: found, isExact: looked < MOST_SEARCHED };
+  return { total: found, isExact: looked < MOST_RECEIVED_SEARCHED };
 }
 
 /** The newest mail that a person has sent, by its From field or envelope. */
@@ -128,7 +128,7 @@ export function listReceivedFrom(
     select ${columns} from received_emails r
     where r.workspace_id = ${workspaceId} and r.keep
       and (r.from_email = lower(${email}) or lower(r.mail_from) = lower(${email}))
-    order by r.id desc limit ${MOST_SEARCHED}`);
+    order by r.id desc limit ${MOST_RECEIVED_SEARCHED}`);
 }
 
 export function findReceivedEmail(
@@ -147,7 +147,7 @@ export function findReceivedSource(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<{ readonly raw: Buffer; readonly attachments: readonly StoredAttachment[] } | undefined> {
+): Promise<{ readonly raw: Buffer; readonly attachments: readonly KeptAttachment[] } | undefined> {
   return db.row(sql`
     select r.raw, coalesce(r.details -> 'attachments', '[]') as attachments
     from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);

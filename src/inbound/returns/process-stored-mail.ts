@@ -5,8 +5,8 @@
  * fails too often is quarantined.
  */
 
-import { MailWorkers } from "#inbound/mail-workers.ts";
 import { quarantined } from "#inbound/parsing/mail-result.ts";
+import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
 import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";

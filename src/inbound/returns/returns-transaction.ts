@@ -1,9 +1,13 @@
 /** One returned mail: a bounce, a complaint, a report or an unsubscribe request. A mail that got 250 is in the database. */
 import type { SMTPServerEnvelope } from "smtp-server";
+import {
+  declaredSize,
+  type MailTransaction,
+  MOST_ENVELOPE_RECIPIENTS,
+} from "#inbound/listener/mail-transaction.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/rate-limited-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { declaredSize, type MailTransaction, MOST_RECIPIENTS } from "#inbound/mail-transaction.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { lenientMimeLimit } from "#mail/bounces/lenient-mime.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
@@ -70,7 +74,7 @@ export class ReturnsTransaction implements MailTransaction {
     }
     const { kind } = inbound;
     const isSecondReport = kind === "report" && this.#kinds().includes(kind);
-    if (this.#recipients.size >= MOST_RECIPIENTS || isSecondReport) {
+    if (this.#recipients.size >= MOST_ENVELOPE_RECIPIENTS || isSecondReport) {
       throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a separate copy");
     }
     if (mailClassOf(kind) === "open") await this.#requireOpenQuota(mailFrom);
