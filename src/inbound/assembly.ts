@@ -4,6 +4,7 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
 import { receivedEmailEndpoints } from "./received/endpoints.ts";
+import { measureWaitingReceived } from "./received/process-store.ts";
 import { attachmentReader } from "./received/read-attachment-in-thread.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
@@ -38,15 +39,21 @@ export function inboundGauges({ database, requests, clock }: ProcessContext): Ga
     },
     {
       name: "posthaste_inbound_waiting_mails",
-      help: "Returned mails that wait to be processed: to signed addresses and to open addresses.",
+      help: "Mails that wait to be processed: to signed addresses, to open addresses, and received by inbound routes.",
       label: "class",
-      read: () => countWaitingMails(requests),
+      read: async () => {
+        const { mails: received } = await measureWaitingReceived(requests, clock.now());
+        return { ...(await countWaitingMails(requests)), received };
+      },
     },
     {
       name: "posthaste_inbound_oldest_waiting_seconds",
-      help: "Age of the oldest returned mail that waits to be processed; 0 when none waits.",
+      help: "Age of the oldest mail that waits to be processed; 0 when none waits.",
       label: "class",
-      read: () => waitOfOldestMail(requests, clock.now()),
+      read: async () => {
+        const { oldest: received } = await measureWaitingReceived(requests, clock.now());
+        return { ...(await waitOfOldestMail(requests, clock.now())), received };
+      },
     },
   ];
 }

@@ -42,7 +42,7 @@ export interface ReceivedAttachment {
 
 /** The parts of a mail that may exceed their limits. */
 export const cutParts = ["subject", "text", "html", "headers", "addresses", "attachments"] as const;
-export type CutPart = (typeof cutParts)[number];
+type CutPart = (typeof cutParts)[number];
 
 export interface ReceivedMail {
   /** The first address in From; null if there is none. */
@@ -76,7 +76,6 @@ const MOST = {
   attachments: 1_000,
   filename: 255,
   answered: 50,
-  messageId: 1_000,
 };
 /** A mail of more levels or larger headers is read leniently only. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 2 * 1024 * 1024, maxRfc822NestingDepth: 0 };
@@ -191,19 +190,17 @@ function headersOf(mail: MailPart, onCut: () => void): ReceivedMail["headers"] {
   const shown: { name: string; value: string }[] = [];
   let characters = 0;
   for (const [name, value] of mail.headers) {
+    const decoded = headerText({ headers: [[name, value]], parameters: mail.parameters }, name);
     const field = {
       name: storable(name.slice(0, 200)),
-      value: storable(headerText({ headers: [[name, value]], parameters: mail.parameters }, name)).slice(
-        0,
-        MOST.headerValue,
-      ),
+      value: storable(decoded.slice(0, MOST.headerValue)),
     };
     characters += field.name.length + field.value.length;
     if (shown.length === MOST.headers || characters > MOST.headerCharacters) {
       onCut();
       break;
     }
-    if (value.length > MOST.headerValue) onCut();
+    if (decoded.length > MOST.headerValue) onCut();
     shown.push(field);
   }
   return shown;

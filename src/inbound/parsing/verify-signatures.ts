@@ -15,7 +15,7 @@ export const signatureResults = [
   "temperror",
   "permerror",
 ] as const;
-export type SignatureResult = (typeof signatureResults)[number];
+type SignatureResult = (typeof signatureResults)[number];
 
 /** The outcome of each signature, and what DMARC needs of the From fields. */
 export interface VerifiedSignatures {
@@ -32,7 +32,7 @@ export interface VerifiedSignatures {
 /** TXT records by the name of a key; null: the look-up failed. A name that is not in it has no record. */
 export type KeyRecords = Readonly<Record<string, readonly string[] | null>>;
 
-export const MOST_SIGNATURES = 10;
+const MOST_SIGNATURES = 10;
 /** Signatures of ARC (RFC 8617) are hashed in the same way, and a forwarded mail has several. */
 const SIGNATURE_FIELD = /^(?:dkim-signature|arc-message-signature)[ \t]*:/gim;
 const MOST_FIELDS = 30;

@@ -7,7 +7,7 @@ import { spf } from "mailauth/lib/spf/index.js";
 import type { NetworkResolver } from "#dns/network-resolver.ts";
 import type { Lookup, MxRecord } from "#dns/resolver-interface.ts";
 import type { KeyRecords, VerifiedSignatures } from "#inbound/parsing/verify-signatures.ts";
-import { domainOf } from "#mail/address.ts";
+import { domainInALabels, domainOf } from "#mail/address.ts";
 import { inTime } from "#platform/in-time.ts";
 
 export const spfResults = ["pass", "fail", "softfail", "neutral", "none", "temperror", "permerror"] as const;
@@ -44,12 +44,16 @@ export async function findKeyRecords(resolver: MailResolver, names: readonly str
   return Object.fromEntries(await Promise.all(records));
 }
 
-/** @param hostname the name of this server, for macros of SPF */
+/**
+ * @param hostname the name of this server, for macros of SPF
+ * @param from the address in From as it is shown: a domain that mailauth reads differently does not pass
+ */
 export async function authenticate(
   resolver: MailResolver,
   hostname: string,
   { remote_ip, helo, mail_from }: SendingClient,
   { signatures, headerFrom, fromFields }: VerifiedSignatures,
+  from: string | null,
 ): Promise<Authentication> {
   const look = lookUp(resolver);
   const checked = await spf({
@@ -71,14 +75,20 @@ export async function authenticate(
     resolver: look,
   });
   const policy = await inTime(PATIENCE_MS, asked, () => new Error("no answer in time")).catch(() => null);
-  const result = policy === false ? "none" : policy?.status.result;
+  const isShown = policy && isSameDomain(policy.status.header?.from, from);
+  const result = policy === false ? "none" : isShown ? policy.status.result : "permerror";
   return {
     spf: spfResult,
     spf_domain: spf_domain.slice(0, 253),
     dkim: signatures,
-    dmarc: dmarcResults.find((known) => known === result) ?? "temperror",
+    dmarc: policy === null ? "temperror" : (dmarcResults.find((known) => known === result) ?? "temperror"),
     dmarc_policy: policy === false ? null : (policy?.policy ?? null),
   };
+}
+
+function isSameDomain(evaluated: string | undefined, from: string | null): boolean {
+  const plain = (domain: string) => domainInALabels(domain).toLowerCase().replace(/\.$/, "");
+  return evaluated !== undefined && from !== null && plain(evaluated) === plain(domainOf(from));
 }
 
 function foundOf(answer: Lookup<string> | null): readonly string[] | null {

@@ -6,7 +6,8 @@ import { createHash } from "node:crypto";
 
 /** Octets in which the end of the header is searched; beyond it, all is body. */
 const MOST_HEADER_BYTES = 256 * 1024;
-const MESSAGE_ID = /^message-id[ \t]*:\s*(\S[^\r\n]*)/im;
+/** The value may be on the next line (folding), and may be missing. */
+const MESSAGE_ID = /^message-id[ \t]*:(?:\r?\n(?=[ \t])|[ \t])*([^\s][^\r\n]*)/im;
 
 /** What of a mail is compared. */
 export interface MailContent {

@@ -102,7 +102,7 @@ async function readMail(
   const { mail, verified } = parsed.answer;
   const own = signedMessage([mailFrom], returnPathKeys);
   const [authentication, inReplyTo, isOwn] = await Promise.all([
-    authenticate(resolver, hostname, stored, verified),
+    authenticate(resolver, hostname, stored, verified, mail.from?.email ?? null),
     findRepliedMessage(db, workspaceId, mail.answered, mail.from?.email.toLowerCase() ?? null),
     own !== null && isOwnMessage(db, workspaceId, own),
   ]);

@@ -1,6 +1,7 @@
 /** SQL that leases received mail for parsing, and stores what was parsed. */
 import sql from "sql-template-tag";
 import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
+import { storableJson } from "#inbound/parsing/storable-text.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Authentication } from "./authenticate.ts";
@@ -80,11 +81,22 @@ export async function settleReceived(
     update received_emails set status = ${read === null ? "unreadable" : "parsed"},
       from_email = ${from?.email.toLowerCase() ?? null}, subject = ${subject ?? null},
       message_id = ${message_id ?? null}, text = ${text ?? null}, html = ${html ?? null},
-      details = ${mail === undefined ? null : JSON.stringify({ from, ...details })}::jsonb,
+      details = ${mail === undefined ? null : storableJson({ from, ...details })}::jsonb,
       automatic = ${automatic ?? null}, in_reply_to_message_id = ${inReplyTo}, own_message_id = ${ownMessage},
-      authentication = ${authentication === null ? null : JSON.stringify(authentication)}::jsonb
+      authentication = ${authentication === null ? null : storableJson(authentication)}::jsonb
     where workspace_id = ${workspace_id} and id = ${id} and lease_number = ${lease_number} and status = 'received'`);
   return settled > 0;
+}
+
+/** Mails that wait to be parsed, and the age in seconds of the oldest. */
+export async function measureWaitingReceived(
+  db: Queryable,
+  now: Date,
+): Promise<{ readonly mails: number; readonly oldest: number }> {
+  const row = await db.row<{ mails: number; since: Date | null }>(sql`
+    select count(*) as mails, min(received_at) as since from received_emails where status = 'received'`);
+  const { mails = 0, since = null } = row ?? {};
+  return { mails, oldest: since === null ? 0 : Math.max(0, now.getTime() - since.getTime()) / 1_000 };
 }
 
 /** Ends a lease; the mail is due again at the given time. */

@@ -214,6 +214,14 @@ describe("a received mail", () => {
     await bare(2);
     await bare(2);
     expect(await count()).toBe(6);
+    // A field without a value names no mail, whatever the next line is.
+    for (const from of ["one", "two"])
+      await receive(`Message-ID:\nSubject: same\nFrom: ${from}@b.test\n\nbody`);
+    expect(await count()).toBe(8);
+    // A folded value is a value.
+    for (const date of [1, 2])
+      await receive(`Date: ${date}\nMessage-ID:\n <folded@b.test>\nSubject: x\n\nbody`);
+    expect(await count()).toBe(9);
   });
 
   test("of one transaction reaches each of its recipients", async () => {
@@ -301,6 +309,16 @@ describe("odd mail", () => {
       html: null,
       attachments: [],
     });
+  });
+
+  test("a pair of surrogates at a limit, and an envelope of thousands of characters, are cut and stored", async () => {
+    const emoji = "\u{1f600}".repeat(3_000);
+    const odd = `=?utf-8?b?${Buffer.from(emoji).toString("base64")}?=`;
+    const mail = await receive(`X-Odd: x${odd}\nSubject: x${odd}\nFrom: "${odd}" <a@b.test>\n\nhi`, {
+      from: `${"x".repeat(3_000)}@example.net`,
+    });
+    expect(mail).toMatchObject({ status: "parsed", cut: ["subject", "headers"] });
+    expect([mail.subject.length, mail.mail_from.length]).toEqual([2_000, 500]);
   });
 
   test("NUL, lone surrogates and names such as __proto__ are stored and shown as text", async () => {

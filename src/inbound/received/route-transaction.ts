@@ -120,7 +120,7 @@ export class RouteTransaction implements MailTransaction {
     if (spam?.isSpam && spam_action === "reject") {
       throw new SmtpReply(550, "5.7.1", "The message was refused as spam");
     }
-    await answerSoon(this.#store(raw, mailFrom ? storable(mailFrom.address) : "", spam));
+    await answerSoon(this.#store(raw, mailFrom ? envelopeText(mailFrom.address) : "", spam));
     onReceived();
     return "2.0.0 Accepted";
   }
@@ -142,7 +142,7 @@ export class RouteTransaction implements MailTransaction {
       const { id: routeId, keep, webhook } = route;
       return { id: newId(), routeId, keep, webhook, rcptTo, digest };
     });
-    const envelope = { workspaceId, mailFrom, remoteIp, helo: storable(helo), network, raw, spam, now };
+    const envelope = { workspaceId, mailFrom, remoteIp, helo: envelopeText(helo), network, raw, spam, now };
     const storage = { plans, clock };
     await db.transaction(async (tx) => {
       const isNew = await insertDigests(
@@ -181,5 +181,10 @@ export class RouteTransaction implements MailTransaction {
     return { network: this.#from.network, workspaceId: this.#first.workspace_id };
   }
 }
+
+/** Longer than any valid address or name, and short enough for an index. */
+const LONGEST_ENVELOPE_TEXT = 500;
+
+const envelopeText = (text: string) => storable(text.slice(0, LONGEST_ENVELOPE_TEXT));
 
 type Mail = NewReceivedEmail & { readonly digest: Buffer };

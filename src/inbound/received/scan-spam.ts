@@ -6,7 +6,7 @@ import { encodeDate } from "#mail/message/encode-header.ts";
 import { createWorkspaceLimiter, type KeyedLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Limit, MIB } from "#platform/limits/limit.ts";
+import { MIB } from "#platform/limits/limit.ts";
 import { askSpamd, type SpamdServer } from "#sending/check/ask-spamd.ts";
 
 export interface SpamScore {
@@ -25,7 +25,7 @@ interface Sender {
 export type ScanSpam = (workspaceId: WorkspaceId, mail: Buffer, sender: Sender) => Promise<SpamScore | null>;
 
 /** Larger mail is not scanned: it would take the scanner long, and spam is small. */
-export const MOST_SCANNED_BYTES: Limit["most"] = MIB;
+const MOST_SCANNED_BYTES = MIB;
 const SCAN_MS = 10_000;
 /** A workspace waits for its own scans only. */
 const BOUNDS = { concurrency: 2, maxWaiting: 50, maxWaitMs: 10_000 };

@@ -2,12 +2,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { createResolver } from "#dns/network-resolver.ts";
 import { dkimRecordValue, signDkim } from "#mail/dkim/dkim.ts";
 import { type HeaderField, renderMessage } from "#mail/message/encode-header.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { sendIn, startReturns } from "#test/support/returns.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { SECRET_KEY } from "#test/support/service.ts";
+import { authenticate } from "./authenticate.ts";
 
 /** What the scanner does in the current test. */
 let play = async (_peer: Peer): Promise<void> => {};
@@ -150,6 +152,18 @@ describe("the authentication of the sender", () => {
       dmarc: "none",
       dmarc_policy: null,
     });
+  });
+
+  test("does not pass for another domain in From than the one that is shown", async () => {
+    dns.zone = zone;
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000, tries: 1 });
+    const client = { remote_ip: "127.0.0.1", helo: "mx.test", mail_from: "ada@sender.test" };
+    const verified = { signatures: [], headerFrom: ["ada@sender.test"], fromFields: 1 };
+    const dmarcFor = async (from: string | null) =>
+      (await authenticate(resolver, "mail.posthaste.test", client, verified, from)).dmarc;
+    expect(await dmarcFor("Ada@SENDER.test")).toBe("pass");
+    expect(await dmarcFor("boss@shop.test")).toBe("permerror");
+    expect(await dmarcFor(null)).toBe("permerror");
   });
 
   test("never passes for two From fields, and does not verify a flood of signatures", async () => {

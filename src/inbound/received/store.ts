@@ -9,7 +9,7 @@ import type { Authentication } from "./authenticate.ts";
 import type { KeptAttachment } from "./process-store.ts";
 
 export const receivedStatuses = ["received", "parsed", "unreadable"] as const;
-export type ReceivedStatus = (typeof receivedStatuses)[number];
+type ReceivedStatus = (typeof receivedStatuses)[number];
 
 /** What the column `details` has of a parsed mail. */
 export interface ReceivedDetails
