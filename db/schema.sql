@@ -766,6 +766,28 @@ CREATE INDEX inbound_mails_settled ON inbound_mails USING btree (settled_at) WHE
 CREATE INDEX inbound_mails_shown ON inbound_mails USING btree (status, id) WHERE (status = ANY (ARRAY['quarantined'::text, 'kept'::text]));
 CREATE INDEX inbound_mails_waiting ON inbound_mails USING btree (class, turn, id) INCLUDE (due_at, network, stored_bytes) WHERE (status = 'received'::text);
 
+create table inbound_routes (
+  workspace_id uuid not null,
+  id uuid not null,
+  local_part text not null,
+  domain text not null,
+  priority integer not null,
+  webhook boolean not null,
+  keep boolean not null,
+  max_bytes integer not null,
+  spam_threshold double precision,
+  spam_action text not null,
+  is_active boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  UNIQUE (workspace_id, domain, local_part),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((webhook OR keep)),
+  CHECK ((spam_action = ANY (ARRAY['reject'::text, 'mark'::text])))
+);
+CREATE INDEX inbound_routes_by_domain ON inbound_routes USING btree (domain) WHERE is_active;
+
 create table invitations (
   workspace_id uuid not null,
   id uuid not null,
@@ -1168,6 +1190,64 @@ create table receipt_counters (
   year integer not null,
   last integer not null,
   PRIMARY KEY (workspace_id, year),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table received_digests (
+  workspace_id uuid not null,
+  digest bytea not null,
+  received_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, digest),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX received_digests_by_age ON received_digests USING btree (received_at);
+
+create table received_emails (
+  workspace_id uuid not null,
+  id uuid not null,
+  route_id uuid not null,
+  keep boolean not null,
+  webhook boolean not null,
+  mail_from text not null,
+  rcpt_to text not null,
+  remote_ip text not null,
+  helo text not null,
+  network text not null,
+  raw bytea not null,
+  bytes integer not null,
+  received_at timestamp with time zone not null,
+  status text not null,
+  due_at timestamp with time zone not null,
+  lease_number integer default 0 not null,
+  turn bigint not null,
+  from_email text,
+  subject text,
+  message_id text,
+  text text,
+  html text,
+  details jsonb,
+  automatic text,
+  in_reply_to_message_id uuid,
+  own_message_id uuid,
+  authentication jsonb,
+  spam_score double precision,
+  is_spam boolean default false not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((status = ANY (ARRAY['received'::text, 'parsed'::text, 'unreadable'::text])))
+);
+CREATE INDEX received_emails_by_age ON received_emails USING btree (received_at);
+CREATE INDEX received_emails_by_answered ON received_emails USING btree (workspace_id, in_reply_to_message_id, id) WHERE (in_reply_to_message_id IS NOT NULL);
+CREATE INDEX received_emails_by_envelope ON received_emails USING btree (workspace_id, lower(mail_from));
+CREATE INDEX received_emails_by_recipient ON received_emails USING btree (workspace_id, lower(rcpt_to), id);
+CREATE INDEX received_emails_by_route ON received_emails USING btree (workspace_id, route_id, id);
+CREATE INDEX received_emails_by_sender ON received_emails USING btree (workspace_id, from_email, id);
+CREATE INDEX received_emails_waiting ON received_emails USING btree (turn, id) INCLUDE (due_at, workspace_id, bytes) WHERE (status = 'received'::text);
+
+create table received_storage (
+  workspace_id uuid not null,
+  bytes bigint not null,
+  PRIMARY KEY (workspace_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 

@@ -14,6 +14,7 @@ import { sendingDomainRoom } from "./identity/sending-domains/store.ts";
 import { sendingIpRoom } from "./identity/sending-ips/store.ts";
 import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
+import { inboundRouteRoom } from "./inbound/routes/store.ts";
 import { compactSupport } from "./mail/client-support/compact-support-data.ts";
 import { settings } from "./platform/config/settings.ts";
 import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
@@ -99,6 +100,7 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   verifiedSenderRoom,
   trackingDomainRoom,
   sendingIpRoom,
+  inboundRouteRoom,
   routingRuleRoom,
   { ...monitorRoom, what: "blacklist monitors" },
   webhookRoom,

@@ -85,6 +85,8 @@ const governing: Readonly<Record<string, string>> = {
   "tracking-domains": "tracking_domains",
   "sending-ips": "sending_ips",
   "routing-rules": "routing_rules",
+  "inbound-routes": "inbound_routes",
+  "received-emails": "received_emails",
   "mailing-lists": "mailing_lists",
   "custom-fields": "custom_fields",
   "suppression-lists": "suppression_lists",
@@ -114,6 +116,7 @@ const governing: Readonly<Record<string, string>> = {
 const ofPath: Readonly<Record<string, string>> = {
   "/messages/{id}/cancel": "messages",
   "/emails/{id}": "reports",
+  "/received-emails/{id}/source": "received_emails",
   "/check": "campaigns",
 };
 const reports =

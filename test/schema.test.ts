@@ -38,6 +38,8 @@ const unsealed = [
   "media.sha256",
   "media.source_sha256",
   "passkeys.public_key",
+  "received_digests.digest",
+  "received_emails.raw",
   "recovery_codes.code_hash",
   "secret_keys.fingerprint",
   "sessions.token_hash",

@@ -37,6 +37,7 @@ export interface IdentityHooks {
   readonly campaignWithIp: SendingIpDeps["userOf"];
   readonly campaignWithRule: RoutingRuleDeps["userOf"];
   readonly removeReports: SendingDomainDeps["removeReports"];
+  readonly receivingDomains: SendingDomainDeps["receivingDomains"];
   readonly sendPlatformMail: VerifiedSenderDeps["sendPlatformMail"];
   readonly warmUpsOf: SendingIpDeps["warmUpsOf"];
   readonly onVerification: OnVerification;
@@ -59,6 +60,7 @@ export function identityEndpoints(parts: IdentityParts, hooks: IdentityHooks): E
       onVerification,
       userOf: hooks.campaignWithDomain,
       removeReports,
+      receivingDomains: hooks.receivingDomains,
     }),
     ...verifiedSenderEndpoints({
       db,

@@ -3,17 +3,30 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
+import { receivedEmailEndpoints } from "./received/endpoints.ts";
+import { measureWaitingReceived } from "./received/process-store.ts";
+import { attachmentReader } from "./received/read-attachment-in-thread.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
+import { inboundRouteEndpoints } from "./routes/endpoints.ts";
 import { submissionEndpoints } from "./submission/endpoints.ts";
 
 export function inboundEndpoints({ database: db, clock, config }: ProcessContext): Endpoint[] {
-  return [...domainReportEndpoints({ db, clock }), ...submissionEndpoints({ config })];
+  return [
+    ...domainReportEndpoints({ db, clock }),
+    ...inboundRouteEndpoints({ db, clock, bounceDomain: config.BOUNCE_DOMAIN }),
+    ...receivedEmailEndpoints({
+      db,
+      readAttachment: attachmentReader(),
+      keptDays: config.RECEIVED_MAIL_DAYS,
+    }),
+    ...submissionEndpoints({ config }),
+  ];
 }
 
-export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {
-  return [removeOldInboundMail({ db, clock })];
+export function inboundRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
+  return [removeOldInboundMail({ db, clock, receivedDays: config.RECEIVED_MAIL_DAYS })];
 }
 
 export function inboundGauges({ database, requests, clock }: ProcessContext): GaugeSource[] {
@@ -26,15 +39,21 @@ export function inboundGauges({ database, requests, clock }: ProcessContext): Ga
     },
     {
       name: "posthaste_inbound_waiting_mails",
-      help: "Returned mails that wait to be processed: to signed addresses and to open addresses.",
+      help: "Mails that wait to be processed: to signed addresses, to open addresses, and received by inbound routes.",
       label: "class",
-      read: () => countWaitingMails(requests),
+      read: async () => {
+        const { mails: received } = await measureWaitingReceived(requests, clock.now());
+        return { ...(await countWaitingMails(requests)), received };
+      },
     },
     {
       name: "posthaste_inbound_oldest_waiting_seconds",
-      help: "Age of the oldest returned mail that waits to be processed; 0 when none waits.",
+      help: "Age of the oldest mail that waits to be processed; 0 when none waits.",
       label: "class",
-      read: () => waitOfOldestMail(requests, clock.now()),
+      read: async () => {
+        const { oldest: received } = await measureWaitingReceived(requests, clock.now());
+        return { ...(await waitOfOldestMail(requests, clock.now())), received };
+      },
     },
   ];
 }

@@ -1,13 +1,15 @@
-/** Opens the SMTP ports for returned mail and for submission. A port that is not configured is not opened. */
+/** Opens the SMTP ports for inbound mail and for submission. A port that is not configured is not opened. */
 
 import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { KeyAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
+import { readSpamdUrl } from "#sending/check/ask-spamd.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { mailLinkKeys } from "#tracking/link-tokens.ts";
 import type { OnUnsubscribed } from "#tracking/unsubscribe-and-undo.ts";
@@ -15,14 +17,18 @@ import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { InboundConversation, type InboundConversationDeps } from "./inbound-conversation.ts";
 import { Certificate } from "./listener/certificate.ts";
 import { ConnectionCaps } from "./listener/connection-caps.ts";
 import { type ListenerOptions, SmtpListener } from "./listener/listener.ts";
 import { MessageMemory } from "./listener/message-data.ts";
 import { NetworkLog } from "./listener/rate-limited-log.ts";
 import { createMailParser } from "./parsing/parse-mail-in-threads.ts";
-import { LARGEST_MAIL, ReturnsConversation, type ReturnsDeps } from "./returns/conversation.ts";
+import { type OnReceived, startReceiving } from "./received/process-received.ts";
+import { ReceivingMemory } from "./received/receiving-memory.ts";
+import { createSpamScan } from "./received/scan-spam.ts";
 import { startProcessing } from "./returns/process-stored-mail.ts";
+import { LARGEST_MAIL } from "./returns/returns-transaction.ts";
 import { createLogins } from "./submission/login.ts";
 import { createSubmission } from "./submission/login-and-accept.ts";
 import { SubmissionReader } from "./submission/read-large-in-thread.ts";
@@ -33,11 +39,15 @@ const SUBMISSION = {
   sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
 };
 
-const RETURNS = {
+const INBOUND = {
   mostBytes: LARGEST_MAIL,
   memoryBytes: 160 * 1024 * 1024,
   sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
 };
+
+/** Look-ups of keys, SPF and DMARC records. */
+const DNS = { timeoutMs: 3_000, tries: 3 };
+const RECEIVED_PARSING = { deadlineMs: 30_000, heapMb: 512 };
 
 type SmtpPort = Exclude<PortSetting, "PORT">;
 
@@ -45,6 +55,7 @@ type SmtpPort = Exclude<PortSetting, "PORT">;
 export interface PortHooks {
   readonly onMoved: OnMoved;
   readonly onUnsubscribed: OnUnsubscribed;
+  readonly onReceived: OnReceived;
   readonly announceSuppressed: NonNullable<Parameters<typeof createAcceptor>[0]["announceSuppressed"]>;
 }
 
@@ -71,13 +82,13 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
     return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
   }
   const certificate = new Certificate(config, services.clock.now(), log);
-  const returns = INBOUND_PORT === null ? null : openReturns(services, certificate, hooks);
+  const inbound = INBOUND_PORT === null ? null : openInbound(services, certificate, hooks);
   const submission = openSubmission(services, certificate, hooks);
   const listeners: SmtpListener[] = [];
   const stop = async (patienceMs: number) => {
     await Promise.all(listeners.map((listener) => listener.stop(patienceMs)));
     certificate.close();
-    await Promise.all([submission.close(), returns?.close()]);
+    await Promise.all([submission.close(), inbound?.close()]);
   };
   const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
     const port = config[setting];
@@ -91,8 +102,8 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
     return listener.port;
   };
   try {
-    const inboundPort = await listen(returns, "INBOUND_PORT", false);
-    if (inboundPort !== null) log.info({ port: inboundPort }, "listening for returned mail");
+    const inboundPort = await listen(inbound, "INBOUND_PORT", false);
+    if (inboundPort !== null) log.info({ port: inboundPort }, "listening for inbound mail");
     const submissionPort = await listen(submission, "SUBMISSION_PORT", false);
     if (submissionPort !== null)
       log.info({ port: submissionPort, isImplicitTls: false }, "listening for SMTP submission");
@@ -106,30 +117,51 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
   }
 }
 
-/** Returned mail: the port stores it, the processing reads it afterwards. */
-function openReturns(services: ProcessContext, certificate: Certificate, hooks: PortHooks): Gate {
-  const { config, database, clock, log, secrets } = services;
-  const addresses = {
-    db: database,
-    clock,
-    bounceDomain: config.BOUNCE_DOMAIN,
-    keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
-  };
+/** Returned mail and mail to inbound routes: the port stores it, the processing reads it afterwards. */
+function openInbound(services: ProcessContext, certificate: Certificate, hooks: PortHooks): Gate {
+  const { config, database, requests, clock, log, secrets } = services;
+  const keys = { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) };
+  const addresses = { clock, bounceDomain: config.BOUNCE_DOMAIN, keys };
+  // Threads for received mail of their own: a flood of it must not delay bounces.
   const parsers = { signed: createMailParser(), open: createMailParser() };
+  const receivedParser = createMailParser(RECEIVED_PARSING);
   const networkLog = new NetworkLog(log);
   const processing = startProcessing({
     ...addresses,
+    db: database,
     parsers,
     log,
     onMoved: hooks.onMoved,
     onUnsubscribed: hooks.onUnsubscribed,
     sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
   });
-  const returnsDeps: ReturnsDeps = {
-    ...addresses,
-    db: services.requests,
-    log: networkLog,
-    onStored: (mailClass) => processing.wake(mailClass),
+  const receiving = startReceiving({
+    db: database,
+    clock,
+    log,
+    parser: receivedParser,
+    resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
+    hostname: config.MAIL_HOSTNAME,
+    returnPathKeys: keys.returnPath,
+    onReceived: hooks.onReceived,
+  });
+  const conversation: InboundConversationDeps = {
+    addresses: { ...addresses, db: requests },
+    returns: {
+      db: requests,
+      clock,
+      log: networkLog,
+      onStored: (mailClass) => processing.wake(mailClass),
+    },
+    routes: {
+      db: requests,
+      clock,
+      plans: readPlans(config.PLANS_FILE),
+      log: networkLog,
+      memory: new ReceivingMemory(),
+      scan: createSpamScan(config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL), config.MAIL_HOSTNAME),
+      onReceived: () => receiving.wake(),
+    },
   };
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
@@ -137,18 +169,18 @@ function openReturns(services: ProcessContext, certificate: Certificate, hooks: 
     needsLogin: false,
     takesAnySender: true,
     certificate,
-    caps: new ConnectionCaps(RETURNS.sessions),
-    memory: new MessageMemory(RETURNS.memoryBytes),
-    mostBytes: RETURNS.mostBytes,
+    caps: new ConnectionCaps(INBOUND.sessions),
+    memory: new MessageMemory(INBOUND.memoryBytes),
+    mostBytes: INBOUND.mostBytes,
     log,
     networkLog,
-    open: (network: string) => new ReturnsConversation(returnsDeps, network),
+    open: (network: string, ip: string) => new InboundConversation(conversation, network, ip),
   };
   return {
     options,
     async close() {
-      await processing.stop();
-      await Promise.all([parsers.signed.close(), parsers.open.close()]);
+      await Promise.all([processing.stop(), receiving.stop()]);
+      await Promise.all([parsers.signed, parsers.open, receivedParser].map((parser) => parser.close()));
     },
   };
 }

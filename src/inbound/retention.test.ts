@@ -18,7 +18,7 @@ const MANY = 5_001;
 
 const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000);
 const forget = (signal = new AbortController().signal) =>
-  removeOldInboundMail({ db, clock }).run({ signal, log });
+  removeOldInboundMail({ db, clock, receivedDays: 30 }).run({ signal, log });
 
 const insertMails = (status: string, amount: number, settled: Date) =>
   db.run(sql`

@@ -96,11 +96,13 @@ const TimelineEntry = Type.Object(
   {
     type: Type.String({
       description:
-        "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs.",
+        "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`, `replied`; `machine_opened` and `machine_clicked` for programs.",
     }),
     time: described(Timestamp, "When it happened, in UTC."),
     detail: nullable(
-      Type.String({ description: "The reply of the server, or the target of a clicked link." }),
+      Type.String({
+        description: "The reply of the server, the target of a clicked link, or the address of an answer.",
+      }),
     ),
     attempt: nullable(
       Type.Integer({ description: "Number of the attempt, from 1; null if it is not an attempt." }),

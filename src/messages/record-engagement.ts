@@ -126,3 +126,15 @@ export async function recordUnsubscribed(
     select workspace_id, id, ${newId()}, 'unsubscribed', ${now}, case when source = 'campaign' then origin_id end
     from left_by`);
 }
+
+/** Records that a recipient answered a message. @param from the address of the answer; at most 500 characters are kept */
+export async function recordReplied(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { messageId, from, now }: { readonly messageId: string; readonly from: string; readonly now: Date },
+): Promise<void> {
+  await tx.run(sql`
+    insert into message_events (workspace_id, message_id, id, type, time, detail)
+    select workspace_id, id, ${newId()}, 'replied', ${now}, ${from.slice(0, 500)}
+    from messages where workspace_id = ${workspaceId} and id = ${messageId}`);
+}

@@ -9,7 +9,7 @@ import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/start-delivery-worker.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { findRouting, routeChoice } from "#identity/routing-rules/load-routing.ts";
-import { type Config, readConfig } from "#platform/config/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
@@ -22,7 +22,7 @@ import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
-import { campaignLinks, composing } from "./mail-identity.ts";
+import { campaignLinks, composing, publicUrlOf } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */
@@ -111,10 +111,6 @@ export async function deliver(environment: Readonly<Record<string, string | unde
 function createReceiptUrl({ config, secrets }: ProcessContext): WorkerOptions["smsReceiptUrl"] {
   const key = receiptKeys(secrets).signing;
   return (message) => receiptLink(message, publicUrlOf(config), key);
-}
-
-function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
-  return PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${HOST}:${PORT}`;
 }
 
 /** The pre-send check: which leased messages may still be sent, and the content of those of campaigns and autoresponders. */

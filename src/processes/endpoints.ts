@@ -14,6 +14,7 @@ import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
+import { listReceivingDomains } from "#inbound/routes/store.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
 import { overviewEndpoints, overviewJobOutcomes, overviewJobs } from "#overview/assembly.ts";
@@ -52,6 +53,9 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
   readonly forgetKeys: () => void;
 }
 
+/** Names below a sending domain whose MX records its DNS status shows. */
+const MOST_RECEIVING_DOMAINS = 20;
+
 const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
 
 /** What the jobs of each type count and result in. */
@@ -81,6 +85,8 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       {
         ...usesOfIdentity,
         removeReports: (workspaceId, domainId) => removeReports(db, workspaceId, domainId),
+        receivingDomains: (db, workspaceId, domain) =>
+          listReceivingDomains(db, workspaceId, domain, MOST_RECEIVING_DOMAINS),
         sendPlatformMail,
         warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
         onVerification: announceVerification,

@@ -2,6 +2,8 @@
 import { type Inbound, openSmtpPorts } from "#inbound/open-smtp-ports.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { announceSuppressedSql } from "#webhooks/deliveries/announce-suppressed-store.ts";
+import { createReceivedReaction } from "#webhooks/events/announce-non-message-events.ts";
+import { publicUrlOf } from "./mail-identity.ts";
 import { createReactions, onUnsubscribed } from "./reactions.ts";
 
 /** @throws an Error for the operator if a port cannot be bound; nothing is left running then */
@@ -9,6 +11,7 @@ export function startInbound(context: ProcessContext): Promise<Inbound> {
   return openSmtpPorts(context, {
     onMoved: createReactions(context.clock),
     onUnsubscribed,
+    onReceived: createReceivedReaction(publicUrlOf(context.config)),
     announceSuppressed: announceSuppressedSql,
   });
 }

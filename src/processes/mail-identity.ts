@@ -33,6 +33,11 @@ function createIdentityFinder(
   };
 }
 
+/** The URL of the service where the API does not run, without a slash at its end. */
+export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: ProcessContext["config"]): string {
+  return PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${HOST}:${PORT}`;
+}
+
 /** The links in mail of campaigns and autoresponders. */
 export function campaignLinks(
   { database, secrets, config }: ProcessContext,

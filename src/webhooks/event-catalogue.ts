@@ -1,8 +1,9 @@
 /**
  * The events that webhooks can listen to, each with the shape of its `data`. The API, its reference and the types of the
- * code that announces events follow from this table. No event carries the content of a mail.
+ * code that announces events follow from this table. Only `email.received` carries the content of a mail: a route asks for it.
  */
 import { type Static, type TSchema, Type } from "typebox";
+import { ReceivedEvent } from "#inbound/received/received-event.ts";
 import { Metadata, Tags } from "#messages/message/email-details.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
@@ -82,6 +83,7 @@ export const catalogue = {
     ...engagement,
     url: nullable(described(text, "The address of the link; null if it is no longer known.")),
   }),
+  "email.received": ReceivedEvent,
   "subscriber.created": Type.Object(subscriber),
   "subscriber.updated": Type.Object(subscriber),
   "subscriber.unsubscribed": Type.Object(subscriber),

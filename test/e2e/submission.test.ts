@@ -157,7 +157,7 @@ test.skipIf(!isPostfixInstalled)("Postfix submits a mail with many recipients", 
 test.skipIf(!isSwaksInstalled)("swaks submits a message with the documented command", async () => {
   await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
   await addDomain(scene, "example.org");
-  const conversation = await runSwaksExample(await portOf(scene), key);
+  const conversation = await runSwaksExample("submission.md", await portOf(scene), key);
   expect(conversation).toContain("TLS started");
   expect(conversation).toMatch(/<~ +235 /);
   await scene.messageWhen("delivered", idIn(conversation));

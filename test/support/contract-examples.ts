@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { TOTP } from "otpauth";
 import sql from "sql-template-tag";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
+import { readReceivedMail } from "#inbound/parsing/read-received-mail.ts";
 import { ERASURE_JOB } from "#overview/person/erasure-job.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -159,6 +160,13 @@ export const resources: Readonly<
     return id;
   },
   "/sending-ips/{id}": (owner) => create(owner, "/sending-ips", sendingIp()),
+  "/inbound-routes/{id}": async (owner) => create(owner, "/inbound-routes", await inboundRoute(owner)),
+  "/received-emails/{id}": receivedEmail,
+  "/received-emails/{id}/attachments/{attachment_id}": async ({ database }, [id]) => {
+    const row = await database.row<{ id: string }>(sql`
+      select details -> 'attachments' -> 0 ->> 'id' as id from received_emails where id = ${id ?? null}`);
+    return row?.id ?? "";
+  },
   "/routing-rules/{id}": (owner) => create(owner, "/routing-rules", relayRule()),
   "/tracking-domains/{id}": (owner) => create(owner, "/tracking-domains", trackingDomain()),
   "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
@@ -261,6 +269,53 @@ async function email(owner: Owner) {
     body: "<p>Thank you for your order.</p>",
     from_email: `shop@${domain}`,
   };
+}
+
+/** An address at a proven domain. */
+async function inboundRoute(owner: Owner) {
+  const { database, workspaceId } = owner;
+  const { domain } = sendingDomain();
+  const id = await create(owner, "/sending-domains", { domain });
+  await database.run(sql`
+    update sending_domains set is_verified = true, verified_at = now() where id = ${id}`);
+  await database.run(sql`
+    insert into domain_claims (domain, workspace_id) values (${domain}, ${workspaceId})`);
+  return { pattern: `support@${domain}` };
+}
+
+/** A mail with an attachment, as the inbound port stores it and its processing completes it. */
+async function receivedEmail(owner: Owner): Promise<string> {
+  const { database, clock, workspaceId } = owner;
+  const route = await create(owner, "/inbound-routes", await inboundRoute(owner));
+  const id = newId();
+  const raw = Buffer.from(
+    [
+      "From: Grace Hopper <grace@example.net>",
+      "To: support@example.com",
+      "Subject: My order",
+      "Message-ID: <1@example.net>",
+      'Content-Type: multipart/mixed; boundary="b"',
+      "",
+      "--b",
+      "",
+      "Where is it?",
+      "--b",
+      "Content-Type: text/csv; name=order.csv",
+      "",
+      "1042",
+      "--b--",
+      "",
+    ].join("\r\n"),
+  );
+  const { from, subject, message_id, text, attachments, ...rest } = await readReceivedMail(raw, "");
+  const details = { from, ...rest, attachments: attachments.map((one) => ({ id: newId(), ...one })) };
+  await database.run(sql`
+    insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network, raw,
+      bytes, received_at, status, due_at, turn, from_email, subject, message_id, text, details)
+    values (${workspaceId}, ${id}, ${route}, true, true, 'grace@example.net', 'support@example.com', '192.0.2.1',
+      'mx.example.net', '192.0.2.1', ${raw}, ${raw.length}, ${clock.now()}, 'parsed', ${clock.now()}, 0,
+      ${from?.email ?? null}, ${subject}, ${message_id}, ${text}, ${JSON.stringify(details)})`);
+  return id;
 }
 
 async function emailToMany(owner: Owner) {
@@ -475,6 +530,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createDkimKey: dkimKey,
   createSendingIp: sendingIp,
   updateSendingIp: () => ({ warm_up_enabled: true }),
+  createInboundRoute: inboundRoute,
+  updateInboundRoute: () => ({ spam_threshold: 5, spam_action: "reject" }),
   createRoutingRule: relayRule,
   updateRoutingRule: () => ({ priority: 7 }),
   createTrackingDomain: trackingDomain,

@@ -49,9 +49,10 @@ export interface TestReturns {
 export async function startReturns(
   change: (database: Database) => Database = (database) => database,
   secretKeys: readonly [string, ...string[]] = [SECRET_KEY],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<TestReturns> {
   const service = await startService({
-    env: { BOUNCE_DOMAIN, PLATFORM_FROM: "hello@posthaste.test" },
+    env: { BOUNCE_DOMAIN, PLATFORM_FROM: "hello@posthaste.test", ...env },
     secretKeys,
   });
   const { database, clock, workspaceId } = service;
@@ -64,6 +65,8 @@ export async function startReturns(
       BOUNCE_DOMAIN,
       PLATFORM_FROM: "hello@posthaste.test",
       INBOUND_PORT: "0",
+      DNS_SERVERS: service.dns.address,
+      ...env,
     }),
     log: createLog("silent"),
     clock,

@@ -2931,6 +2931,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/inbound-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the inbound routes in the order in which they are tried
+         * @description Mail takes the first active route whose pattern matches its recipient: by `priority`, then exact addresses before those with a `*`, then the longer pattern. Mail without a route is refused.
+         *
+         *     Needs the permission `inbound_routes:read`.
+         */
+        get: operations["listInboundRoutes"];
+        put?: never;
+        /**
+         * Receive mail to an address, a group of addresses or a whole domain
+         * @description Publish the MX record that `GET /sending-domains/{id}/dns-status` then shows for the domain. A workspace has at most 200 inbound routes.
+         *
+         *     Needs the permission `inbound_routes:write`.
+         */
+        post: operations["createInboundRoute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/inbound-routes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One inbound route
+         * @description Its addresses, what becomes of their mail, and whether it is received now.
+         *
+         *     Needs the permission `inbound_routes:read`.
+         */
+        get: operations["getInboundRoute"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an inbound route; mail that it has received stays
+         * @description Mail to its addresses takes the next route that matches, or is refused. With the last active route of a domain, all mail to the domain is refused.
+         *
+         *     Needs the permission `inbound_routes:write`.
+         */
+        delete: operations["deleteInboundRoute"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an inbound route; omitted fields stay
+         * @description The change holds for mail whose recipient is named from now on.
+         *
+         *     Needs the permission `inbound_routes:write`.
+         */
+        patch: operations["updateInboundRoute"];
+        trace?: never;
+    };
+    "/received-emails": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the mail that inbound routes have received, newest first
+         * @description Mail of routes with `keep`. Combine the filters to find one; for long lists follow `pagination.next_cursor`.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `received_emails:read`.
+         */
+        get: operations["listReceivedEmails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/received-emails/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One received mail: addresses, text, HTML, header fields, attachments, authentication
+         * @description Everything in it was written by its sender: `authentication.dmarc` says whether that is who From says. Attachments are downloaded one by one.
+         *
+         *     Needs the permission `received_emails:read`.
+         */
+        get: operations["getReceivedEmail"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a received mail with its attachments, and free its storage
+         * @description What webhooks were told of it stays in their deliveries until these are removed.
+         *
+         *     Needs the permission `received_emails:write`.
+         */
+        delete: operations["deleteReceivedEmail"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/received-emails/{id}/attachments/{attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attachment of a received mail
+         * @description The decoded file, always as application/octet-stream, so that no browser runs it. It was not scanned for viruses.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `received_emails:read`.
+         */
+        get: operations["downloadReceivedAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/received-emails/{id}/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The source of a received mail, a file that mail programs open
+         * @description A file in the format of RFC 5322 (.eml), octet by octet as it arrived.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `received_emails:read`.
+         */
+        get: operations["downloadReceivedSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/smtp-settings": {
         parameters: {
             query?: never;
@@ -5034,7 +5196,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `received_emails:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -5227,6 +5389,26 @@ export interface webhooks {
          * @description Sent to webhooks that listen to `message.clicked`, at least once. Answer any 2xx within ten seconds.
          */
         post: operations["onMessageClicked"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "email.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Event email.received
+         * @description Sent to webhooks that listen to `email.received`, at least once. Answer any 2xx within ten seconds.
+         */
+        post: operations["onEmailReceived"];
         delete?: never;
         options?: never;
         head?: never;
@@ -6263,9 +6445,9 @@ export interface components {
              * @description End of the period in which usage counts, in UTC; the allowance starts again then.
              */
             period_end: string;
-            /** @description Storage in use: bytes of message contents, drafts and job files; and rows. */
+            /** @description Storage in use: bytes of message contents, received mail, drafts and job files; and rows. */
             storage: {
-                /** @description Bytes of message contents, drafts and job files. */
+                /** @description Bytes of message contents, received mail, drafts and job files. */
                 bytes: {
                     /** @description How much is stored now. */
                     used: number;
@@ -6321,7 +6503,7 @@ export interface components {
             overage_rate: string | null;
             /** @description How much the workspace may store at one time. */
             storage: {
-                /** @description Bytes of message contents, drafts and job files; null is no limit. */
+                /** @description Bytes of message contents, received mail, drafts and job files; null is no limit. */
                 bytes: number | null;
                 /** @description People of the workspace, each counted once; null is no limit. */
                 subscribers: number | null;
@@ -8813,7 +8995,7 @@ export interface components {
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The value to publish. */
             expected: string;
             /** @description What is published. */
@@ -8835,7 +9017,7 @@ export interface components {
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The value to publish. */
             expected: string;
             /** @description What is published. */
@@ -8852,12 +9034,12 @@ export interface components {
              * @description What the record is for.
              * @enum {string}
              */
-            purpose: "ownership" | "spf" | "dkim" | "dmarc" | "return_path" | "dmarc_reports" | "tracking";
+            purpose: "ownership" | "spf" | "dkim" | "dmarc" | "return_path" | "dmarc_reports" | "tracking" | "receiving";
             /**
              * @description Type of the record.
              * @enum {string}
              */
-            type: "TXT" | "CNAME";
+            type: "TXT" | "CNAME" | "MX";
             /** @description The full name of the record. */
             host: string;
             /** @description The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself. */
@@ -8902,6 +9084,8 @@ export interface components {
                 dmarc_reports: components["schemas"]["DnsCheck"] | null;
                 /** @description The newest tracking domain below this domain. */
                 tracking: components["schemas"]["DnsCheck"] | null;
+                /** @description The MX record of each name, the domain or below it, that has active inbound routes; at most 20. Empty if mail is not received. */
+                receiving: components["schemas"]["DnsCheck"][];
                 /** @description As published now; so are the next three. */
                 ownership_verified: boolean;
                 /** @description Whether SPF is correct, as published now. */
@@ -9527,6 +9711,289 @@ export interface components {
             put_aside: components["schemas"]["RefusedReports"];
             /** @description The page of reports. */
             pagination: components["schemas"]["Pagination"];
+        };
+        InboundRoute: {
+            /**
+             * Format: uuid
+             * @description Id of the route.
+             */
+            id: string;
+            /** @description The addresses of the route: `support@acme.example` (also with a tag, `support+1042@acme.example`), `ticket-*@acme.example`, or `*@acme.example` for all others. */
+            pattern: string;
+            /** @description Lower goes first. */
+            priority: number;
+            /** @description Whether each mail is announced to the webhooks of the workspace, as `email.received`. */
+            webhook: boolean;
+            /** @description Whether mail is kept for `GET /received-emails`, and its attachments for download. False: it is deleted when its event is written. */
+            keep: boolean;
+            /** @description Octets of the largest mail; a larger one is refused. */
+            max_bytes: number;
+            /** @description From this score of the spam scanner on a mail counts as spam. Null: from the scanner's own threshold on. Without a scanner (SPAMD_URL) mail has no score. */
+            spam_threshold: number | null;
+            /**
+             * @description What becomes of spam: `reject` refuses it with 550 5.7.1, `mark` sets `is_spam`.
+             * @enum {string}
+             */
+            spam_action: "reject" | "mark";
+            /** @description Whether the route is tried. */
+            is_active: boolean;
+            /** @description Whether mail is received now: the route is active, and its domain is verified. */
+            is_receiving: boolean;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+        };
+        /** @description A page of a list. */
+        InboundRoutePage: {
+            /** @description The rows of the page. */
+            inbound_routes: components["schemas"]["InboundRoute"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        InboundRouteInput: {
+            /** @description The addresses of the route: `support@acme.example` (also with a tag, `support+1042@acme.example`), `ticket-*@acme.example`, or `*@acme.example` for all others. The domain is a verified sending domain of the workspace, or a name below one. */
+            pattern: string;
+            /** @description Lower goes first; 100 when omitted. */
+            priority?: number | null;
+            /** @description Whether each mail is announced to the webhooks of the workspace, as `email.received`. True when omitted. */
+            webhook?: boolean | null;
+            /** @description Whether mail is kept for `GET /received-emails`, and its attachments for download. False: it is deleted when its event is written. True when omitted. */
+            keep?: boolean | null;
+            /** @description Octets of the largest mail; the most that the service takes when omitted. */
+            max_bytes?: number | null;
+            /** @description From this score of the spam scanner on a mail counts as spam. Null: from the scanner's own threshold on. Without a scanner (SPAMD_URL) mail has no score. */
+            spam_threshold?: number | null;
+            /**
+             * @description What becomes of spam: `reject` refuses it with 550 5.7.1, `mark` sets `is_spam`. `mark` when omitted.
+             * @enum {string|null}
+             */
+            spam_action?: "reject" | "mark" | null;
+            /** @description Whether the route is tried; true when omitted. */
+            is_active?: boolean | null;
+        };
+        InboundRouteUpdate: {
+            /** @description The addresses of the route: `support@acme.example` (also with a tag, `support+1042@acme.example`), `ticket-*@acme.example`, or `*@acme.example` for all others. The domain is a verified sending domain of the workspace, or a name below one. */
+            pattern?: string | null;
+            /** @description Lower goes first; 100 when omitted. */
+            priority?: number | null;
+            /** @description Whether each mail is announced to the webhooks of the workspace, as `email.received`. True when omitted. */
+            webhook?: boolean | null;
+            /** @description Whether mail is kept for `GET /received-emails`, and its attachments for download. False: it is deleted when its event is written. True when omitted. */
+            keep?: boolean | null;
+            /** @description Octets of the largest mail; the most that the service takes when omitted. */
+            max_bytes?: number | null;
+            /** @description From this score of the spam scanner on a mail counts as spam. Null: from the scanner's own threshold on. Without a scanner (SPAMD_URL) mail has no score. */
+            spam_threshold?: number | null;
+            /**
+             * @description What becomes of spam: `reject` refuses it with 550 5.7.1, `mark` sets `is_spam`. `mark` when omitted.
+             * @enum {string|null}
+             */
+            spam_action?: "reject" | "mark" | null;
+            /** @description Whether the route is tried; true when omitted. */
+            is_active?: boolean | null;
+        };
+        ReceivedMailbox: {
+            /** @description The address, as the mail has it. */
+            email: string;
+            /** @description The display name; null without one. */
+            name: string | null;
+        };
+        ReceivedEmailRow: {
+            /**
+             * Format: uuid
+             * @description Id of the received mail.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it arrived, in UTC.
+             */
+            received_at: string;
+            /**
+             * Format: uuid
+             * @description The inbound route that it took, also after the route was deleted.
+             */
+            route_id: string;
+            /** @description The address that it was sent to, with its tag. */
+            recipient: string;
+            /** @description The first address in From; null if there is none. */
+            from: components["schemas"]["ReceivedMailbox"] | null;
+            /** @description The subject; null before the mail is parsed. */
+            subject: string | null;
+            /**
+             * @description How the mail was written, if by a program: `bounce`, `read_receipt`, `auto_reply`, `mailing_list`, `generated`. Do not answer these automatically. Null: by a person, as far as its header says.
+             * @enum {string|null}
+             */
+            automatic: "bounce" | "read_receipt" | "auto_reply" | "mailing_list" | "generated" | null;
+            /** @description Score of the operator's spam scanner; null if it gave none. */
+            spam_score: number | null;
+            /** @description Whether the score reaches the threshold of the route. */
+            is_spam: boolean;
+            /**
+             * Format: uuid
+             * @description The message of the workspace that it answers; null if it answers none that is known.
+             */
+            in_reply_to_message_id: string | null;
+            /**
+             * @description `received`: it is parsed within seconds. `unreadable`: it takes too long to parse; only its source is there.
+             * @enum {string}
+             */
+            status: "received" | "parsed" | "unreadable";
+            /** @description Octets of the whole mail. */
+            size: number;
+            /** @description Number of attachments. */
+            attachment_count: number;
+        };
+        /** @description A page of a list. */
+        ReceivedEmailRowPage: {
+            /** @description The rows of the page. */
+            received_emails: components["schemas"]["ReceivedEmailRow"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        ReceivedAttachment: {
+            /**
+             * Format: uuid
+             * @description Id of the attachment, for its download.
+             */
+            id: string;
+            /** @description File name; `unnamed` if the part has none. */
+            filename: string;
+            /** @description Media type as the sender gave it, in lower case and without parameters. */
+            content_type: string;
+            /** @description The HTML shows the file as `cid:` and this id; null without one. */
+            content_id: string | null;
+            /** @description Octets of the decoded file. */
+            size: number;
+            /** @description Whether the HTML shows it, instead of listing it. */
+            is_inline: boolean;
+        };
+        ReceivedAuthentication: {
+            /**
+             * @description Result of SPF (RFC 7208).
+             * @enum {string}
+             */
+            spf: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror";
+            /** @description The domain that SPF was checked for. */
+            spf_domain: string;
+            /** @description The signatures, at most ten; empty if the mail has none, or more than 30. */
+            dkim: {
+                /** @description The signing domain (`d=`). */
+                domain: string;
+                /** @description The selector (`s=`). */
+                selector: string;
+                /**
+                 * @description Result of the signature (RFC 6376).
+                 * @enum {string}
+                 */
+                result: "pass" | "fail" | "neutral" | "none" | "policy" | "temperror" | "permerror";
+            }[];
+            /**
+             * @description Result of DMARC: `pass` means that the domain in From has sent it.
+             * @enum {string}
+             */
+            dmarc: "pass" | "fail" | "none" | "temperror" | "permerror";
+            /** @description What the domain in From asks for mail that fails; null without a record. */
+            dmarc_policy: string | null;
+        };
+        ReceivedEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the received mail.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it arrived, in UTC.
+             */
+            received_at: string;
+            /**
+             * Format: uuid
+             * @description The inbound route that it took, also after the route was deleted.
+             */
+            route_id: string;
+            /** @description The address that it was sent to, with its tag. */
+            recipient: string;
+            /** @description The first address in From; null if there is none. */
+            from: components["schemas"]["ReceivedMailbox"] | null;
+            /** @description The subject; null before the mail is parsed. */
+            subject: string | null;
+            /**
+             * @description How the mail was written, if by a program: `bounce`, `read_receipt`, `auto_reply`, `mailing_list`, `generated`. Do not answer these automatically. Null: by a person, as far as its header says.
+             * @enum {string|null}
+             */
+            automatic: "bounce" | "read_receipt" | "auto_reply" | "mailing_list" | "generated" | null;
+            /** @description Score of the operator's spam scanner; null if it gave none. */
+            spam_score: number | null;
+            /** @description Whether the score reaches the threshold of the route. */
+            is_spam: boolean;
+            /**
+             * Format: uuid
+             * @description The message of the workspace that it answers; null if it answers none that is known.
+             */
+            in_reply_to_message_id: string | null;
+            /**
+             * @description `received`: it is parsed within seconds. `unreadable`: it takes too long to parse; only its source is there.
+             * @enum {string}
+             */
+            status: "received" | "parsed" | "unreadable";
+            /** @description Octets of the whole mail. */
+            size: number;
+            /** @description Number of attachments. */
+            attachment_count: number;
+            /** @description The tag of `recipient`: `1042` of `support+1042@acme.example`; null without one. */
+            tag: string | null;
+            /** @description Addresses in To, at most 100. */
+            to: components["schemas"]["ReceivedMailbox"][];
+            /** @description Addresses in Cc, at most 100. */
+            cc: components["schemas"]["ReceivedMailbox"][];
+            /** @description Addresses in Reply-To, at most 100. */
+            reply_to: components["schemas"]["ReceivedMailbox"][];
+            /**
+             * Format: date-time
+             * @description The field Date; null if it is missing or unreadable.
+             */
+            date: string | null;
+            /** @description The field Message-ID without angle brackets; null without one. */
+            message_id: string | null;
+            /** @description The text, at most 1,000,000 characters; of a mail with HTML only, the text of its HTML. Null if there is neither. */
+            text: string | null;
+            /** @description The HTML, at most 1,000,000 characters; null without one. Anyone can have written it: show it only in a sandbox. */
+            html: string | null;
+            /** @description Header fields in the order of the mail, at most 200. */
+            headers: {
+                /** @description Name of the header field, as it is written in the mail. */
+                name: string;
+                /** @description Its value, decoded and unfolded to one line. */
+                value: string;
+            }[];
+            /** @description Attached and embedded files, at most 1,000. */
+            attachments: components["schemas"]["ReceivedAttachment"][];
+            /** @description What is longer in the mail than it is here. The source has everything. */
+            cut: ("subject" | "text" | "html" | "headers" | "addresses" | "attachments")[];
+            /** @description The envelope sender; empty for the null sender. */
+            mail_from: string;
+            /** @description The address of the server that sent it. */
+            remote_ip: string;
+            /** @description The name that this server gave. */
+            helo: string;
+            /**
+             * Format: uuid
+             * @description The message of the workspace that came back here, such as one to an own address; or null.
+             */
+            own_message_id: string | null;
+            /** @description What DNS says about the sender; null before the mail is parsed. */
+            authentication: components["schemas"]["ReceivedAuthentication"] | null;
+            /**
+             * Format: date-time
+             * @description When the mail is deleted (the setting RECEIVED_MAIL_DAYS); null: never.
+             */
+            expires_at: string | null;
         };
         SmtpSubmissionPort: {
             /** @description The port. */
@@ -11913,14 +12380,14 @@ export interface components {
             text: string;
         };
         TimelineEntry: {
-            /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs. */
+            /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`, `replied`; `machine_opened` and `machine_clicked` for programs. */
             type: string;
             /**
              * Format: date-time
              * @description When it happened, in UTC.
              */
             time: string;
-            /** @description The reply of the server, or the target of a clicked link. */
+            /** @description The reply of the server, the target of a clicked link, or the address of an answer. */
             detail: string | null;
             /** @description Number of the attempt, from 1; null if it is not an attempt. */
             attempt: number | null;
@@ -13272,6 +13739,8 @@ export interface components {
             signup_requests: number;
             /** @description Validations of the address that were deleted. */
             validations: number;
+            /** @description Mails from the address to inbound routes that were deleted. */
+            received_emails: number;
         };
         /** @description What an erasure removed, and what stays. */
         ErasureResult: {
@@ -13317,6 +13786,8 @@ export interface components {
                 signup_requests?: number;
                 /** @description Validations of the address that were deleted. Absent until the job has begun. */
                 validations?: number;
+                /** @description Mails from the address to inbound routes that were deleted. Absent until the job has begun. */
+                received_emails?: number;
                 /** @description 1 if the address is on a suppression list. Absent until the job has begun. */
                 is_suppressed?: number;
             };
@@ -13370,7 +13841,7 @@ export interface components {
             /** @description https://, without credentials. */
             url: string;
             /** @description `*` for all events, future ones included. */
-            events: ("*" | "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed")[];
+            events: ("*" | "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "email.received" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed")[];
             /** @description What it is for; null or absent if there is nothing to say. */
             description?: string | null;
             /**
@@ -13414,7 +13885,7 @@ export interface components {
             /** @description https://, without credentials. */
             url?: string;
             /** @description `*` for all events, future ones included. */
-            events?: ("*" | "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed")[];
+            events?: ("*" | "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "email.received" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed")[];
             /** @description What it is for; null or absent if there is nothing to say. */
             description?: string | null;
             /** @description true clears disabled_reason and consecutive_failures. */
@@ -13520,7 +13991,7 @@ export interface components {
              * @description Only deliveries of this event.
              * @enum {string}
              */
-            event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed";
+            event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "email.received" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed";
             /** @description Only events at this time or later, ISO 8601. */
             from?: string;
             /** @description Only events before this time, ISO 8601. */
@@ -14135,6 +14606,104 @@ export interface components {
                 times: number;
                 /** @description The address of the link; null if it is no longer known. */
                 url: string | null;
+            };
+        };
+        /** @description The body of the event `email.received`. */
+        EmailReceivedEvent: {
+            /**
+             * @description The event.
+             * @constant
+             */
+            type: "email.received";
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             */
+            timestamp: string;
+            /** @description What happened. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the received mail.
+                 */
+                received_email_id: string;
+                /** @description Where the mail is fetched with an API key that has `received_emails:read`; null if its route keeps none. */
+                url: string | null;
+                /**
+                 * Format: uuid
+                 * @description The inbound route that it took.
+                 */
+                route_id: string;
+                /** @description The address that it was sent to, with its tag. */
+                recipient: string;
+                /** @description The envelope sender; empty for the null sender. */
+                mail_from: string;
+                /** @description The first address in From; null if there is none. */
+                from: components["schemas"]["ReceivedMailbox"] | null;
+                /** @description Addresses in To, at most 100. */
+                to: components["schemas"]["ReceivedMailbox"][];
+                /** @description Addresses in Cc, at most 100. */
+                cc: components["schemas"]["ReceivedMailbox"][];
+                /** @description Addresses in Reply-To, at most 100. */
+                reply_to: components["schemas"]["ReceivedMailbox"][];
+                /** @description The field Message-ID without angle brackets; null without one. */
+                message_id: string | null;
+                /**
+                 * Format: date-time
+                 * @description The field Date; null if it is missing or unreadable.
+                 */
+                date: string | null;
+                /** @description The subject; null before the mail is parsed. */
+                subject: string | null;
+                /**
+                 * @description How the mail was written, if by a program: `bounce`, `read_receipt`, `auto_reply`, `mailing_list`, `generated`. Do not answer these automatically. Null: by a person, as far as its header says.
+                 * @enum {string|null}
+                 */
+                automatic: "bounce" | "read_receipt" | "auto_reply" | "mailing_list" | "generated" | null;
+                /** @description Score of the operator's spam scanner; null if it gave none. */
+                spam_score: number | null;
+                /** @description Whether the score reaches the threshold of the route. */
+                is_spam: boolean;
+                /**
+                 * Format: uuid
+                 * @description The message of the workspace that it answers; null if it answers none that is known.
+                 */
+                in_reply_to_message_id: string | null;
+                /**
+                 * Format: uuid
+                 * @description The message of the workspace that came back here, such as one to an own address; or null.
+                 */
+                own_message_id: string | null;
+                /** @description The text, at most 32,000 characters; of a mail with HTML only, the text of its HTML. Null if there is neither, or if the mail is unreadable. */
+                text: string | null;
+                /** @description Whether the text is longer in the mail. */
+                is_text_cut: boolean;
+                /** @description Attached and embedded files without their content, at most 100. */
+                attachments: {
+                    /**
+                     * Format: uuid
+                     * @description Id of the attachment, for its download.
+                     */
+                    id: string;
+                    /** @description File name; `unnamed` if the part has none. */
+                    filename: string;
+                    /** @description Media type as the sender gave it, in lower case and without parameters. */
+                    content_type: string;
+                    /** @description The HTML shows the file as `cid:` and this id; null without one. */
+                    content_id: string | null;
+                    /** @description Octets of the decoded file. */
+                    size: number;
+                    /** @description Whether the HTML shows it, instead of listing it. */
+                    is_inline: boolean;
+                    /** @description Where it is fetched, with an API key that has `received_emails:read`. */
+                    url: string | null;
+                }[];
+                /** @description Number of attachments in the mail. */
+                attachment_count: number;
+                /** @description Octets of the whole mail. */
+                size: number;
+                /** @description What DNS says about the sender; null if the mail is unreadable. */
+                authentication: components["schemas"]["ReceivedAuthentication"] | null;
             };
         };
         /** @description The body of the event `subscriber.created`. */
@@ -23422,6 +23991,531 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listInboundRoutes: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Inbound routes */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description List the inbound routes in the order in which they are tried. */
+                        data: components["schemas"]["InboundRoutePage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createInboundRoute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboundRouteInput"];
+            };
+        };
+        responses: {
+            /** @description Inbound route created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Receive mail to an address, a group of addresses or a whole domain. */
+                        data: components["schemas"]["InboundRoute"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getInboundRoute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the inbound route, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Inbound route */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One inbound route. */
+                        data: components["schemas"]["InboundRoute"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    deleteInboundRoute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the inbound route, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Inbound route deleted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Delete an inbound route; mail that it has received stays. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateInboundRoute: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the inbound route, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InboundRouteUpdate"];
+            };
+        };
+        responses: {
+            /** @description Inbound route updated */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change an inbound route; omitted fields stay. */
+                        data: components["schemas"]["InboundRoute"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listReceivedEmails: {
+        parameters: {
+            query?: {
+                /** @description Only mail that took this inbound route. */
+                route_id?: string;
+                /** @description Only mail with this whole address in From, in any case. */
+                from?: string;
+                /** @description Only mail that was sent to this whole address, in any case; a tag counts. */
+                to?: string;
+                /** @description A part of the subject, in any case. Searched in the newest 10,000 mails that match the other filters. */
+                subject?: string;
+                /** @description Only mail that counts as spam, or only other mail. */
+                is_spam?: boolean;
+                /** @description Only answers to this message. */
+                in_reply_to_message_id?: string;
+                /** @description Only mail that arrived at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                received_from?: string;
+                /** @description Only mail that arrived before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                received_before?: string;
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Received mail */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description List the mail that inbound routes have received, newest first. */
+                        data: components["schemas"]["ReceivedEmailRowPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getReceivedEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the received email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Received mail */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One received mail: addresses, text, HTML, header fields, attachments, authentication. */
+                        data: components["schemas"]["ReceivedEmail"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    deleteReceivedEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the received email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Received mail deleted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Delete a received mail with its attachments, and free its storage. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    downloadReceivedAttachment: {
+        parameters: {
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the received email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the attachment, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                attachment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The decoded file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    downloadReceivedSource: {
+        parameters: {
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the received email, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mail with all header fields, as it arrived. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getSmtpSettings: {
         parameters: {
             query?: never;
@@ -28367,7 +29461,7 @@ export interface operations {
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed";
                 /** @description Only deliveries of this event. */
-                event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed" | "webhook.test";
+                event?: "message.delivered" | "message.deferred" | "message.bounced" | "message.failed" | "message.complained" | "message.suppressed" | "message.opened" | "message.clicked" | "email.received" | "subscriber.created" | "subscriber.updated" | "subscriber.unsubscribed" | "form.abused" | "campaign.sent" | "campaign.paused" | "domain.verified" | "domain.failed" | "blacklist.listed" | "blacklist.delisted" | "job.completed" | "webhook.test";
                 /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
                 /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
@@ -28919,7 +30013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission. */
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests`, `validations` and `received_emails` (as in their list); `is_complete`, and `left_out`: the missing parts with their permission. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -29281,6 +30375,43 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MessageClickedEvent"];
+            };
+        };
+        responses: {
+            /** @description The event was received. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Any other answer is a failure: the event is sent again later. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onEmailReceived: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Id of the event, the same in every retry: ignore an id that you have seen. */
+                "webhook-id": components["parameters"]["webhook-id"];
+                /** @description Time of this attempt in Unix seconds; refuse requests that are older than five minutes. */
+                "webhook-timestamp": components["parameters"]["webhook-timestamp"];
+                /** @description `v1,` and the Base64 of HMAC-SHA256 over `id.timestamp.body`; several are separated by spaces, and one has to match. */
+                "webhook-signature": components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The event. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailReceivedEvent"];
             };
         };
         responses: {

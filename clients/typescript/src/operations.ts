@@ -1561,6 +1561,102 @@ export interface Operations {
    */
   listTlsReports(input: { id: string; query?: Query<"listTlsReports"> } & CallOptions): PagedCall<Data<"listTlsReports">, "reports">;
   /**
+   * List the inbound routes in the order in which they are tried.
+   * Mail takes the first active route whose pattern matches its recipient: by `priority`, then exact addresses before those with a `*`, then the longer pattern. Mail without a route is refused.
+   *
+   * Needs the permission `inbound_routes:read`.
+   *
+   * `GET /inbound-routes`
+   */
+  listInboundRoutes(input?: { query?: Query<"listInboundRoutes"> } & CallOptions): PagedCall<Data<"listInboundRoutes">, "inbound_routes">;
+  /**
+   * Receive mail to an address, a group of addresses or a whole domain.
+   * Publish the MX record that `GET /sending-domains/{id}/dns-status` then shows for the domain. A workspace has at most 200 inbound routes.
+   *
+   * Needs the permission `inbound_routes:write`.
+   *
+   * `POST /inbound-routes`
+   */
+  createInboundRoute(input: { body: Body<"createInboundRoute"> } & CallOptions): Call<Data<"createInboundRoute">>;
+  /**
+   * One inbound route.
+   * Its addresses, what becomes of their mail, and whether it is received now.
+   *
+   * Needs the permission `inbound_routes:read`.
+   *
+   * `GET /inbound-routes/{id}`
+   */
+  getInboundRoute(input: { id: string } & CallOptions): Call<Data<"getInboundRoute">>;
+  /**
+   * Change an inbound route; omitted fields stay.
+   * The change holds for mail whose recipient is named from now on.
+   *
+   * Needs the permission `inbound_routes:write`.
+   *
+   * `PATCH /inbound-routes/{id}`
+   */
+  updateInboundRoute(input: { id: string; body: Body<"updateInboundRoute"> } & CallOptions): Call<Data<"updateInboundRoute">>;
+  /**
+   * Delete an inbound route; mail that it has received stays.
+   * Mail to its addresses takes the next route that matches, or is refused. With the last active route of a domain, all mail to the domain is refused.
+   *
+   * Needs the permission `inbound_routes:write`.
+   *
+   * `DELETE /inbound-routes/{id}`
+   */
+  deleteInboundRoute(input: { id: string } & CallOptions): Call<Data<"deleteInboundRoute">>;
+  /**
+   * List the mail that inbound routes have received, newest first.
+   * Mail of routes with `keep`. Combine the filters to find one; for long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `received_emails:read`.
+   *
+   * `GET /received-emails`
+   */
+  listReceivedEmails(input?: { query?: Query<"listReceivedEmails"> } & CallOptions): PagedCall<Data<"listReceivedEmails">, "received_emails">;
+  /**
+   * One received mail: addresses, text, HTML, header fields, attachments, authentication.
+   * Everything in it was written by its sender: `authentication.dmarc` says whether that is who From says. Attachments are downloaded one by one.
+   *
+   * Needs the permission `received_emails:read`.
+   *
+   * `GET /received-emails/{id}`
+   */
+  getReceivedEmail(input: { id: string } & CallOptions): Call<Data<"getReceivedEmail">>;
+  /**
+   * Delete a received mail with its attachments, and free its storage.
+   * What webhooks were told of it stays in their deliveries until these are removed.
+   *
+   * Needs the permission `received_emails:write`.
+   *
+   * `DELETE /received-emails/{id}`
+   */
+  deleteReceivedEmail(input: { id: string } & CallOptions): Call<Data<"deleteReceivedEmail">>;
+  /**
+   * Download an attachment of a received mail.
+   * The decoded file, always as application/octet-stream, so that no browser runs it. It was not scanned for viruses.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `received_emails:read`.
+   *
+   * `GET /received-emails/{id}/attachments/{attachment_id}`
+   */
+  downloadReceivedAttachment(input: { id: string; attachment_id: string; query?: Query<"downloadReceivedAttachment"> } & CallOptions): Call<Data<"downloadReceivedAttachment">>;
+  /**
+   * The source of a received mail, a file that mail programs open.
+   * A file in the format of RFC 5322 (.eml), octet by octet as it arrived.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `received_emails:read`.
+   *
+   * `GET /received-emails/{id}/source`
+   */
+  downloadReceivedSource(input: { id: string; query?: Query<"downloadReceivedSource"> } & CallOptions): Call<Data<"downloadReceivedSource">>;
+  /**
    * Host, ports and user name for sending by SMTP.
    * For programs that speak SMTP and not HTTP, and for the page that tells people what to fill in. It follows from the settings of the machine that answers, so give machines with other roles the same ones.
    *
@@ -2586,7 +2682,7 @@ export interface Operations {
   listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
   /**
    * Download everything that is stored about one person, as JSON.
-   * For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
+   * For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `received_emails:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2774,6 +2870,16 @@ export const operationTable = {
   deleteRoutingRule: "DELETE /routing-rules/{id}",
   listDmarcReports: "GET /sending-domains/{id}/dmarc-reports [reports]",
   listTlsReports: "GET /sending-domains/{id}/tls-reports [reports]",
+  listInboundRoutes: "GET /inbound-routes [inbound_routes]",
+  createInboundRoute: "POST /inbound-routes",
+  getInboundRoute: "GET /inbound-routes/{id}",
+  updateInboundRoute: "PATCH /inbound-routes/{id}",
+  deleteInboundRoute: "DELETE /inbound-routes/{id}",
+  listReceivedEmails: "GET /received-emails [received_emails]",
+  getReceivedEmail: "GET /received-emails/{id}",
+  deleteReceivedEmail: "DELETE /received-emails/{id}",
+  downloadReceivedAttachment: "GET /received-emails/{id}/attachments/{attachment_id} file",
+  downloadReceivedSource: "GET /received-emails/{id}/source file",
   getSmtpSettings: "GET /smtp-settings",
   listCampaigns: "GET /campaigns [campaigns]",
   createCampaign: "POST /campaigns key",

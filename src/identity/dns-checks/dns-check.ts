@@ -10,7 +10,7 @@ export const DnsCheck = Type.Object(
       description: "`error`: the DNS look-up failed, so the result is unknown.",
     }),
     host: Type.String({ description: "The name that was looked up." }),
-    type: Type.Enum(["TXT", "CNAME"], { description: "Type of the record." }),
+    type: Type.Enum(["TXT", "CNAME", "MX"], { description: "Type of the record." }),
     expected: Type.String({ description: "The value to publish." }),
     found: Type.Array(Type.String(), { description: "What is published." }),
     found_host: nullable(

@@ -68,7 +68,7 @@ function checkReturnPath(resolver: Resolver, domain: string, bounceDomain: strin
 }
 
 /** Adds a warning to a check whose record would name a host that is not in public DNS. */
-function withPrivateName({ PRIVATE_NAME = null }: PlatformDomains) {
+export function withPrivateName({ PRIVATE_NAME = null }: PlatformDomains) {
   return <Check extends DnsCheck>(check: Check, name: string): Check => {
     const isPrivate = PRIVATE_NAME !== null && (name === PRIVATE_NAME || name.endsWith(`.${PRIVATE_NAME}`));
     if (!isPrivate) return check;

@@ -50,6 +50,10 @@ export const DnsStatus = Type.Object(
         tracking: Type.Union([DnsCheck, Type.Null()], {
           description: "The newest tracking domain below this domain.",
         }),
+        receiving: Type.Array(DnsCheck, {
+          description:
+            "The MX record of each name, the domain or below it, that has active inbound routes; at most 20. Empty if mail is not received.",
+        }),
         ownership_verified: Type.Boolean({ description: "As published now; so are the next three." }),
         spf_verified: Type.Boolean({ description: "Whether SPF is correct, as published now." }),
         dkim_verified: Type.Boolean({
@@ -82,7 +86,7 @@ export function dnsStatusOf(
   domain: CheckedDomain,
   checks: DomainChecks,
   platform: PlatformDomains,
-  tracking: DnsCheck | null,
+  { tracking, receiving }: { readonly tracking: DnsCheck | null; readonly receiving: readonly DnsCheck[] },
 ): Static<typeof DnsStatus> {
   const key = decisiveKey(checks);
   return {
@@ -93,6 +97,7 @@ export function dnsStatusOf(
     dns: {
       ...dnsChecksOf(checks),
       tracking,
+      receiving: [...receiving],
       ownership_verified: checks.ownership.status === "verified",
       spf_verified: checks.spf.status === "verified",
       dkim_verified: key?.check.status === "verified",
@@ -102,7 +107,7 @@ export function dnsStatusOf(
       dkim_record: key?.check.expected ?? null,
       dmarc_suggested: checks.dmarc.expected,
       dmarc_record: checks.dmarc.found[0] ?? null,
-      records: dnsRecordsOf(checks, tracking),
+      records: dnsRecordsOf(checks, tracking, receiving),
     },
   };
 }

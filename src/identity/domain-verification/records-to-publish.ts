@@ -9,9 +9,12 @@ const TTL_SECONDS = 3600;
 
 export const DnsRecord = Type.Object(
   {
-    purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking"], {
-      description: "What the record is for.",
-    }),
+    purpose: Type.Enum(
+      ["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking", "receiving"],
+      {
+        description: "What the record is for.",
+      },
+    ),
     type: DnsCheck.properties.type,
     host: Type.String({ description: "The full name of the record." }),
     host_in_zone: Type.String({
@@ -38,7 +41,11 @@ function hostInZone(host: string): string {
   return host === zone ? "@" : host.slice(0, -zone.length - 1);
 }
 
-export function dnsRecordsOf(checks: DomainChecks, tracking: DnsCheck | null = null): DnsRecord[] {
+export function dnsRecordsOf(
+  checks: DomainChecks,
+  tracking: DnsCheck | null = null,
+  receiving: readonly DnsCheck[] = [],
+): DnsRecord[] {
   const record = (purpose: DnsRecord["purpose"], required: boolean, check: DnsCheck | null): DnsRecord[] => {
     if (check === null) return [];
     const { type, host, expected: value, status } = check;
@@ -54,5 +61,6 @@ export function dnsRecordsOf(checks: DomainChecks, tracking: DnsCheck | null = n
     ...record("return_path", false, checks.return_path),
     ...record("dmarc_reports", false, checks.dmarc_reports),
     ...record("tracking", false, tracking),
+    ...receiving.flatMap((check) => record("receiving", false, check)),
   ];
 }

@@ -4,7 +4,8 @@ import type { Resolver } from "#dns/resolver-interface.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
-import { checkDns, type PlatformDomains } from "#identity/domain-verification/check-dns.ts";
+import { checkDns, type PlatformDomains, withPrivateName } from "#identity/domain-verification/check-dns.ts";
+import { checkReceiving, receivingHosts } from "#identity/domain-verification/check-receiving.ts";
 import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
 import { Verification, verificationMessage, verifyDomain } from "#identity/domain-verification/verify.ts";
@@ -74,12 +75,14 @@ export interface SendingDomainDeps {
   readonly clock: Clock;
   readonly secrets: Secrets;
   /** TRACKING_HOST is the host that tracking domains must point to. */
-  readonly config: PlatformDomains & { readonly TRACKING_HOST: string };
+  readonly config: PlatformDomains & { readonly TRACKING_HOST: string; readonly MAIL_HOSTNAME: string };
   /** Resolves through the domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
   /** The scheduled, sending or paused campaign that sends from the domain, as the beginning of a sentence. */
   readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string | undefined>;
+  /** The names, the domain and below it, at which the workspace receives mail. */
+  readonly receivingDomains: (db: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string[]>;
   /** Deletes the DMARC and TLS reports about the domain; later ones are deleted with its row. */
   readonly removeReports: (workspaceId: WorkspaceId, domainId: string) => Promise<void>;
 }
@@ -248,20 +251,25 @@ async function deleteDomain(
 }
 
 async function dnsStatus(
-  { db, resolverFor, config }: SendingDomainDeps,
+  { db, resolverFor, config, receivingDomains }: SendingDomainDeps,
   workspaceId: WorkspaceId,
   found: Promise<CheckedDomain | undefined>,
 ) {
   const domain = required(await found, "Sending domain");
   const resolver = resolverFor(domain.domain);
-  const [keys, hosts] = await Promise.all([
+  const [keys, hosts, received] = await Promise.all([
     listDkimKeysOfDomain(db, workspaceId, domain.domain),
     listTrackingDomains(db, workspaceId),
+    receivingDomains(db, workspaceId, domain.domain),
   ]);
   const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
-  const [checks, tracking] = await Promise.all([
+  const ours = received.length === 0 ? [] : await receivingHosts(resolverFor(config.BOUNCE_DOMAIN), config);
+  const [checks, tracking, mx] = await Promise.all([
     checkDns(resolver, domain, keys, config),
     host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
+    Promise.all(received.map((name) => checkReceiving(resolver, name, ours))),
   ]);
-  return dnsStatusOf(domain, checks, config, tracking);
+  const warned = withPrivateName(config);
+  const receiving = mx.map((check) => warned(check, ours[0] ?? ""));
+  return dnsStatusOf(domain, checks, config, { tracking, receiving });
 }

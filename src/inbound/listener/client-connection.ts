@@ -89,8 +89,8 @@ export class ClientConnection {
     let octets = 0;
     let isFlood = false;
     const limits = {
-      ...(this.conversation.sizeLimit?.() ?? { most: mostBytes }),
       memory,
+      ...(this.conversation.sizeLimit?.() ?? { most: mostBytes }),
       onOctets: (more: number) => {
         octets += more;
         this.#slot.receive(more);

@@ -8,7 +8,8 @@ import type { MessageSizeLimit, ReceivedMessage } from "./message-data.ts";
 export interface Conversation {
   /** Checks the password of AUTH. Present only on ports that require a login, which they offer after TLS. */
   readonly login?: (password: string) => Promise<void>;
-  readonly mail: (from: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
+  /** @param helo the name that the client gave in EHLO or HELO */
+  readonly mail: (from: SMTPServerAddress, envelope: SMTPServerEnvelope, helo: string) => Promise<void>;
   readonly recipient: (to: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
   /** Resolves to the text of the 250 reply, enhanced code included. Has to bound its own time. */
   readonly message: (received: ReceivedMessage, envelope: SMTPServerEnvelope) => Promise<string>;

@@ -36,8 +36,11 @@ export interface ListenerOptions {
   readonly mostBytes: number;
   readonly log: Log;
   readonly networkLog: NetworkLog;
-  /** Opens the conversation of one client. @param network the client's IPv4 address, or the /64 of its IPv6 address */
-  readonly open: (network: string) => Conversation;
+  /**
+   * Opens the conversation of one client. @param network the client's IPv4 address, or the /64 of its IPv6 address
+   * @param ip its whole address
+   */
+  readonly open: (network: string, ip: string) => Conversation;
   readonly deadlines?: Partial<typeof DEADLINES>;
 }
 
@@ -143,7 +146,7 @@ export class SmtpListener {
       socket,
       peer: peerOf(network, port),
       slot,
-      conversation: open(network),
+      conversation: open(network, socket.remoteAddress ?? ""),
       send421,
       onFault: (fault) => this.#replyOf(fault),
     });
@@ -227,7 +230,8 @@ export class SmtpListener {
         this.#answer(async () => {
           if (needsLogin && !session.secure)
             throw new SmtpReply(530, "5.7.0", "Issue a STARTTLS command first");
-          await answerSoon(this.#clientOf(session).conversation.mail(address, session.envelope));
+          const { envelope, hostNameAppearsAs: helo } = session;
+          await answerSoon(this.#clientOf(session).conversation.mail(address, envelope, helo));
         }, callback),
       onRcptTo: (address, session, callback) =>
         this.#answer(

@@ -7,8 +7,15 @@ import { SmtpReply } from "./smtp-reply.ts";
 
 const FIRST_BYTES = 16 * 1024;
 
+/** Memory for messages that are being received, in bytes. */
+export interface MemoryBudget {
+  /** Reserves the bytes; false when fewer are left. */
+  reserve(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
 /** The memory for messages that are being received, shared by all connections of a purpose. */
-export class MessageMemory {
+export class MessageMemory implements MemoryBudget {
   readonly #most: number;
   #held = 0;
 
@@ -20,7 +27,6 @@ export class MessageMemory {
     return this.#held;
   }
 
-  /** Reserves the bytes; false when fewer are left. */
   reserve(bytes: number): boolean {
     if (this.#held + bytes > this.#most) return false;
     this.#held += bytes;
@@ -37,6 +43,8 @@ export interface MessageSizeLimit {
   readonly most: number;
   /** Octets of its beginning that are kept. Default: all. */
   readonly kept?: number;
+  /** The memory for it. Default: the port's. */
+  readonly memory?: MemoryBudget;
 }
 
 export interface ReceivedMessage {
@@ -64,7 +72,7 @@ export async function withMessageData<Result>(
     onOctets = () => {},
     onFlood = () => {},
   }: MessageSizeLimit & {
-    readonly memory: MessageMemory;
+    readonly memory: MemoryBudget;
     readonly onOctets?: (octets: number) => void;
     readonly onFlood?: () => void;
   },
@@ -94,13 +102,13 @@ export async function withMessageData<Result>(
 class ReceivedOctets {
   readonly #most: number;
   readonly #kept: number;
-  readonly #memory: MessageMemory;
+  readonly #memory: MemoryBudget;
   #buffer = Buffer.alloc(0);
   #length = 0;
   #octets = 0;
   #refusal: SmtpReply | null = null;
 
-  constructor(most: number, kept: number, memory: MessageMemory) {
+  constructor(most: number, kept: number, memory: MemoryBudget) {
     this.#most = most;
     this.#kept = Math.min(kept, most);
     this.#memory = memory;

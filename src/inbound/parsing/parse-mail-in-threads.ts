@@ -14,6 +14,9 @@ import {
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 
+import type { ReceivedMail } from "./read-received-mail.ts";
+import type { KeyRecords, VerifiedSignatures } from "./verify-signatures.ts";
+
 /** A DMARC report with its records as JSON for the table. Passing thousands of objects would block the event loop. */
 export type StorableDmarcReport = Omit<DmarcReport, "rows"> & {
   /** The number of records. */
@@ -48,20 +51,38 @@ export interface ParsedNotice {
 export interface ParsedMails {
   readonly report: ParsedReports;
   readonly notice: ParsedNotice;
+  /** Mail to inbound routes. */
+  readonly received: { readonly mail: ReceivedMail; readonly verified: VerifiedSignatures };
+}
+
+/** What received mail is read with. */
+export interface ReceivedContext {
+  /** The envelope sender, "" for the null sender. */
+  readonly mailFrom: string;
+  /** Of the DKIM signatures. */
+  readonly keys: KeyRecords;
 }
 
 export interface MailToParse {
   readonly kind: keyof ParsedMails;
   readonly raw: Uint8Array;
+  readonly context: ReceivedContext;
 }
 
 export interface MailParser {
-  read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array): Promise<ThreadAnswer<ParsedMails[Kind]>>;
+  /** @param context for received mail only */
+  read<Kind extends keyof ParsedMails>(
+    kind: Kind,
+    raw: Uint8Array,
+    context?: ReceivedContext,
+  ): Promise<ThreadAnswer<ParsedMails[Kind]>>;
   close(): Promise<void>;
 }
 
 /** Far more than an ordinary mail needs, even on a busy machine. */
 const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
+
+const NO_CONTEXT: ReceivedContext = { mailFrom: "", keys: {} };
 
 /** Two threads, so that one stays free while a mail is parsed until the deadline. */
 const THREADS = 2;
@@ -90,12 +111,12 @@ class ThreadPool implements MailParser {
     this.#free = [...this.#threads];
   }
 
-  async read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array) {
+  async read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array, context = NO_CONTEXT) {
     const thread = await this.#take();
     try {
       // A copy, because the transfer would move the whole buffer of which the mail may be a part.
       const copy = new Uint8Array(raw);
-      const answer = await thread.ask({ kind, raw: copy }, [copy.buffer]);
+      const answer = await thread.ask({ kind, raw: copy, context }, [copy.buffer]);
       return answer as ThreadAnswer<ParsedMails[Kind]>;
     } finally {
       this.#give(thread);

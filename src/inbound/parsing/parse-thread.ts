@@ -1,29 +1,38 @@
 /** The worker thread of parse-mail-in-threads.ts. */
-import { parentPort } from "node:worker_threads";
 import { readComplaint } from "#mail/bounces/arf.ts";
 import { readBounce } from "#mail/bounces/read-bounce.ts";
 import type { DmarcReport, DmarcRow } from "#mail/reports/dmarc-report.ts";
 import { readReports } from "#mail/reports/read-reports.ts";
 import type { TlsPolicyReport, TlsReport } from "#mail/reports/tls-report.ts";
+import { answerQuestions } from "#platform/process/answer-questions.ts";
 import type {
   MailToParse,
   ParsedMails,
   ParsedNotice,
   ParsedReports,
+  ReceivedContext,
   StorableDmarcReport,
   StorableTlsReport,
 } from "./parse-mail-in-threads.ts";
+import { readReceivedMail } from "./read-received-mail.ts";
 import { storableJson } from "./storable-text.ts";
+import { verifySignatures } from "./verify-signatures.ts";
 
 /** Failure details of one TLS report that are stored. */
 const MOST_FAILURES = 100;
 
-const readers: { readonly [Kind in keyof ParsedMails]: (raw: Uint8Array) => ParsedMails[Kind] } = {
+type Reader<Kind extends keyof ParsedMails> = (
+  raw: Uint8Array,
+  context: ReceivedContext,
+) => ParsedMails[Kind] | Promise<ParsedMails[Kind]>;
+
+const readers: { readonly [Kind in keyof ParsedMails]: Reader<Kind> } = {
   report: readReportsOfMail,
   notice: readNotice,
+  received: readReceived,
 };
 
-parentPort?.on("message", ({ kind, raw }: MailToParse) => parentPort?.postMessage(readers[kind](raw)));
+answerQuestions(async ({ kind, raw, context }: MailToParse) => readers[kind](raw, context));
 
 function readReportsOfMail(raw: Uint8Array): ParsedReports {
   const { reports, ...rest } = readReports(raw);
@@ -84,4 +93,11 @@ function failuresJson(policies: readonly TlsPolicyReport[]): string {
 function readNotice(raw: Uint8Array): ParsedNotice {
   const complaint = readComplaint(raw);
   return { complaint, bounce: complaint === null ? readBounce(raw) : null };
+}
+
+async function readReceived(
+  raw: Uint8Array,
+  { mailFrom, keys }: ReceivedContext,
+): Promise<ParsedMails["received"]> {
+  return { mail: await readReceivedMail(raw, mailFrom), verified: await verifySignatures(raw, keys) };
 }

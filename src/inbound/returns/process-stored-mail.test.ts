@@ -277,10 +277,16 @@ test("processed mail is removed after a week; of quarantined mail the newest is 
   await store(`d-${"0".repeat(32)}`);
   for (let count = 0; count < 3; count++) await store();
   await processDueMail(deps);
-  await removeOldInboundMail({ db, clock }).run({ signal: new AbortController().signal, log });
+  await removeOldInboundMail({ db, clock, receivedDays: 30 }).run({
+    signal: new AbortController().signal,
+    log,
+  });
   expect(await all()).toHaveLength(4);
   clock.advance(8 * DAY_MS);
-  await removeOldInboundMail({ db, clock }).run({ signal: new AbortController().signal, log });
+  await removeOldInboundMail({ db, clock, receivedDays: 30 }).run({
+    signal: new AbortController().signal,
+    log,
+  });
   expect((await all()).map(({ status }) => status)).toEqual(["kept", "kept", "kept"]);
   expect(await removeOlderMails(db, "kept", 2, 10)).toBe(1);
   expect(await all()).toHaveLength(2);

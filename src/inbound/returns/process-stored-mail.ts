@@ -5,8 +5,8 @@
  * fails too often is quarantined.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
 import { quarantined } from "#inbound/parsing/mail-result.ts";
+import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
 import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -30,8 +30,6 @@ const WORKERS: Readonly<Record<MailClass, number>> = { signed: 4, open: 2 };
 const MOST_ATTEMPTS = 8;
 /** Multiplied by the number of attempts. */
 const RETRY_MS = 15_000;
-/** How often a worker looks for due mail without a notification. */
-const POLL_INTERVAL_MS = 5_000;
 
 export interface ProcessingDeps extends Omit<InterpretDeps, "parser"> {
   readonly db: Database;
@@ -102,75 +100,18 @@ export interface Processing {
 }
 
 export function startProcessing(deps: ProcessingDeps): Processing {
-  const byClass = {
-    signed: new ClassProcessing(deps, "signed"),
-    open: new ClassProcessing(deps, "open"),
-  };
+  const workersOf = (mailClass: MailClass) =>
+    new MailWorkers<LeasedMail>({
+      workers: WORKERS[mailClass],
+      leaseNext: () => leaseNext(deps, mailClass),
+      processOne: (lease) => processOne(deps, mailClass, lease),
+      onLeaseFault: (err) => deps.log.error({ err, class: mailClass }, "inbound mail could not be leased"),
+    });
+  const byClass = { signed: workersOf("signed"), open: workersOf("open") };
   return {
     wake: (mailClass) => byClass[mailClass].wake(),
     async stop() {
       await Promise.all([byClass.signed.stop(), byClass.open.stop()]);
     },
   };
-}
-
-/** The workers of one class. A worker that finds a mail starts another idle worker, because more mails may wait. */
-class ClassProcessing {
-  readonly #deps: ProcessingDeps;
-  readonly #mailClass: MailClass;
-  readonly #stopping = new AbortController();
-  /** Idle workers, by the function that wakes each. */
-  readonly #idle: (() => void)[] = [];
-  /** Set when `wake` found no idle worker: the next worker that finds no mail looks again. */
-  #isWakePending = false;
-  readonly #running: Promise<unknown>;
-
-  constructor(deps: ProcessingDeps, mailClass: MailClass) {
-    this.#deps = deps;
-    this.#mailClass = mailClass;
-    this.#running = Promise.all(Array.from({ length: WORKERS[mailClass] }, () => this.#runWorker()));
-  }
-
-  wake(): void {
-    const wakeOne = this.#idle.shift();
-    if (wakeOne === undefined) this.#isWakePending = true;
-    else wakeOne();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #runWorker(): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      const found = await this.#processNext().catch((err: unknown) => {
-        this.#deps.log.error({ err, class: this.#mailClass }, "inbound mail could not be leased");
-        return false;
-      });
-      if (found) continue;
-      if (this.#isWakePending) this.#isWakePending = false;
-      else await this.#waitIdle(signal);
-    }
-  }
-
-  async #processNext(): Promise<boolean> {
-    const lease = await leaseNext(this.#deps, this.#mailClass);
-    if (lease === undefined) return false;
-    this.#idle.shift()?.();
-    await processOne(this.#deps, this.#mailClass, lease);
-    return true;
-  }
-
-  async #waitIdle(stopping: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    const wakeThis = () => woken.abort();
-    this.#idle.push(wakeThis);
-    await delay(POLL_INTERVAL_MS, undefined, { signal: AbortSignal.any([woken.signal, stopping]) }).catch(
-      () => {},
-    );
-    const at = this.#idle.indexOf(wakeThis);
-    if (at >= 0) this.#idle.splice(at, 1);
-  }
 }

@@ -33,7 +33,7 @@ export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
   const subject = headerText(mail, "Subject");
   if (isAnswerSubject(subject) || isListAnswer(mail, subject)) return "subject";
   if (
-    hasHeader(mail, AUTO_REPLY_HEADERS) ||
+    isMarkedAsAutoReply(mail) ||
     AUTO_REPLY_SENDER.test(senderLocalPart(mail)) ||
     CHALLENGE_TEXT.test(text)
   ) {
@@ -48,6 +48,11 @@ export function isReadReceipt(mail: MailPart): boolean {
     mail.parameters.get("report-type")?.toLowerCase() === "disposition-notification" ||
     ownParts(mail).some(({ type }) => /^message\/(?:global-)?disposition-notification$/.test(type))
   );
+}
+
+/** Whether a header field says that the mail is an automatic reply. */
+export function isMarkedAsAutoReply(mail: MailPart): boolean {
+  return hasHeader(mail, AUTO_REPLY_HEADERS);
 }
 
 function hasHeader({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {

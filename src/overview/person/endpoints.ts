@@ -77,11 +77,11 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       mayTakeLong: "reading",
       summary: "Download everything that is stored about one person, as JSON",
       description:
-        "For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.",
+        "For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `received_emails:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.",
       needs: need(subscribers, "read"),
       answer: fileShape(
         "application/json",
-        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission.",
+        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests`, `validations` and `received_emails` (as in their list); `is_complete`, and `left_out`: the missing parts with their permission.",
       ),
       async handle({ caller, params }) {
         const person = await personOf(caller.workspaceId, params.id);

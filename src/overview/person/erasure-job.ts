@@ -11,6 +11,7 @@ import { ensureSystemList, lockSuppressionList } from "#audience/suppression-lis
 import { removeCapturedOf } from "#delivery/capture/store.ts";
 import { lockInQueue, removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { eraseAddress } from "#hygiene/validations/store.ts";
+import { removeReceivedFrom } from "#inbound/received/remove-store.ts";
 import { removeSoftBounces } from "#inbound/soft-bounces/store.ts";
 import { eraseRecipient, listQueuedTo, listToErase } from "#messages/erase-recipient-store.ts";
 import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
@@ -19,6 +20,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import { type JobHandler, PutBack } from "#platform/jobs/attempt.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import { personalMailSql } from "./activities-store.ts";
 
 export const ERASURE_JOB = "subscriber_erasure";
@@ -40,6 +42,7 @@ const KEPT = [
   "Entries on suppression lists: they keep mail from the address.",
   "The text, the files and the subject of one mail to several recipients, until all of them are erased or its retention ends. It names the person no more in To, Cc and Reply-To.",
   "Complete messages that a client submitted by SMTP, copies for other recipients in the local inbox, and mail that came back, until the end of their retention: one may concern several people.",
+  "Mail that other people have sent to inbound routes, even if it is about the person, until the end of its retention.",
   "Files of imports and exports, webhook deliveries, and stored answers of idempotent requests, until they expire.",
   "The address, as long as a campaign of the workspace is choosing its recipients.",
 ];
@@ -51,6 +54,7 @@ const noCounts = {
   memberships: 0,
   signup_requests: 0,
   validations: 0,
+  received_emails: 0,
   /** 1 if the address is on a suppression list. */
   is_suppressed: 0,
 };
@@ -95,6 +99,11 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
       if (isSending) throw new PutBack(AGAIN_SECONDS);
       // Before the transaction: it looks through all validations of the workspace, and must not hold a lock meanwhile.
       counts.validations += await eraseAddress(db, workspaceId, email);
+      counts.received_emails += await removeInBatches(
+        signal,
+        (most) => removeReceivedFrom(db, workspaceId, email, most),
+        BATCH,
+      );
       report({ counts });
       const removed = await db.transaction(
         async (tx) => {
@@ -109,9 +118,8 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
       Object.assign(counts, removed);
     }
     report({ total: 1, processed: 1, succeeded: 1, counts });
-    const { messages, message_contents, cancelled, memberships, signup_requests, validations } = counts;
-    const erased = { messages, message_contents, cancelled, memberships, signup_requests, validations };
-    const is_suppressed = counts.is_suppressed === 1;
+    const { is_suppressed: suppressed, ...erased } = counts;
+    const is_suppressed = suppressed === 1;
     return { result: { subscriber_id: id, started_by, erased, is_suppressed, kept: KEPT } };
 
     /** Cancels the messages that wait, in batches. @returns whether others are being sent */

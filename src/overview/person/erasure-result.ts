@@ -10,6 +10,7 @@ const erased = {
   memberships: "Memberships of lists that were deleted.",
   signup_requests: "Requests of sign-up forms that were deleted.",
   validations: "Validations of the address that were deleted.",
+  received_emails: "Mails from the address to inbound routes that were deleted.",
 };
 
 const each = (shape: (description: string) => TProperties[string]): TProperties =>

@@ -4,6 +4,7 @@ import type { SubscriberRow } from "#audience/subscribers/store.ts";
 import { describeSubscriber, type HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import { listValidationsOf } from "#hygiene/validations/store.ts";
+import { listReceivedFrom } from "#inbound/received/store.ts";
 import { shownDetails } from "#messages/sent-email.ts";
 import { listMessages, type MessageRow } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -77,6 +78,7 @@ const smallParts = {
   suppression_entries: listSuppressionsOf,
   signup_requests: listSignupRequestsOf,
   validations: listValidationsOf,
+  received_emails: listReceivedFrom,
 } as const satisfies Partial<Record<PersonPart, unknown>>;
 
 function leftOutFor(

@@ -177,6 +177,20 @@ describe("the activities of a person", () => {
   });
 });
 
+/** Two mails of a person to an inbound route: one parsed, and one that only its envelope names. */
+async function receivedFrom(email: string): Promise<void> {
+  for (const [subject, from, envelope] of [
+    [null, null, email.toUpperCase()],
+    ["parsed", email, ""],
+  ] as const) {
+    await db.run(sql`
+      insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
+        raw, bytes, received_at, status, due_at, turn, from_email, subject)
+      values (${workspaceId}, ${newId()}, ${newId()}, true, true, ${envelope}, 'support@shop.test', '', '', '',
+        ${Buffer.from(email)}, 1, now(), 'parsed', now(), 0, ${from}, ${subject})`);
+  }
+}
+
 test("a copy of a person's data has all of it as one JSON document", async () => {
   const { id, email } = await person();
   const message = await delivered(email);
@@ -187,6 +201,7 @@ test("a copy of a person's data has all of it as one JSON document", async () =>
   await db.run(sql`
     insert into validations (workspace_id, id, email, status, risk_score, cost, created_at)
     values (${workspaceId}, ${newId()}, ${email}, 'valid', 1, 1, now())`);
+  await receivedFrom(email);
   const answer = await fetch(`${service.url}/api/v1/subscribers/${id}/export`, {
     headers: { "X-API-Key": service.key },
   });
@@ -198,6 +213,7 @@ test("a copy of a person's data has all of it as one JSON document", async () =>
     suppression_entries: [],
     signup_requests: [],
     validations: [{ email, status: "valid" }],
+    received_emails: [{ subject: "parsed" }, { subject: null }],
     messages: [{ id: message, subject: "Your order, Ann", tags: ["order"], metadata: { number: "7" } }],
   });
   expect(JSON.stringify(copy.messages)).not.toContain("email_details");
@@ -266,6 +282,7 @@ describe("parts of a person's data need the permission of their noun", () => {
         { part: "suppression_entries", permission: "suppression_lists:read" },
         { part: "signup_requests", permission: "mailing_lists:read" },
         { part: "validations", permission: "validations:read" },
+        { part: "received_emails", permission: "received_emails:read" },
         { part: "messages", permission: "reports:read" },
         { part: "activities of the kind changed", permission: "audit:read" },
       ],
@@ -324,11 +341,12 @@ describe("the erasure of a person", () => {
     await db.run(sql`
       insert into validations (workspace_id, id, email, status, risk_score, cost, created_at)
       values (${workspaceId}, ${newId()}, ${email}, 'valid', 1, 1, now())`);
+    await receivedFrom(email);
     const job = await attempt(await start(id));
     expect(job).toMatchObject({ status: "completed", type: "subscriber_erasure" });
     expect(job.result).toMatchObject({
       subscriber_id: id,
-      erased: { messages: 3, cancelled: 1, memberships: 1, validations: 1 },
+      erased: { messages: 3, cancelled: 1, memberships: 1, validations: 1, received_emails: 2 },
       is_suppressed: true,
       kept: expect.arrayContaining([expect.stringContaining("suppression lists")]),
     });

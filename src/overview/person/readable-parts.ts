@@ -2,6 +2,7 @@
 import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { suppressionLists } from "#audience/suppression-lists/permission.ts";
 import { validations } from "#hygiene/validations/validation.ts";
+import { receivedEmails } from "#inbound/received/permission.ts";
 import { reports } from "#messages/permission.ts";
 import { missingPermissions } from "#platform/http/authenticate.ts";
 import { need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
@@ -15,6 +16,7 @@ export const partPermissions = {
   suppression_entries: reading(suppressionLists),
   signup_requests: reading(mailingLists),
   validations: reading(validations),
+  received_emails: reading(receivedEmails),
   messages: reading(reports),
 } as const;
 export type PersonPart = keyof typeof partPermissions;

@@ -251,6 +251,11 @@ export const settings = {
     about:
       "Days for which the message log and its events are kept, rounded up to whole months. Empty: forever.",
   }),
+  RECEIVED_MAIL_DAYS: setting({
+    default: "30",
+    read: optionalDays,
+    about: "Days for which mail to inbound routes is kept (docs/receiving.md). Empty: forever.",
+  }),
   VALIDATION_PROBE: setting({
     default: "on",
     read: oneOf("on", "off"),

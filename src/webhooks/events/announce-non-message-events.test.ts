@@ -10,6 +10,7 @@ import { recordRefusedSignup } from "#audience/signup-forms/report-form-abuse.ts
 import { createChecker, createZonesResolver } from "#hygiene/blacklist/checker.ts";
 import { runDueMonitors } from "#hygiene/blacklist/run-monitors.ts";
 import { readZones } from "#hygiene/blacklist/zones.ts";
+import { readReceivedMail } from "#inbound/parsing/read-received-mail.ts";
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -37,6 +38,7 @@ import {
   announceFormAbuse,
   announceListing,
   createJobReaction,
+  createReceivedReaction,
 } from "./announce-non-message-events.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-webhooks-"));
@@ -449,6 +451,55 @@ test("abuse of a sign-up form is announced", async () => {
     refused_last_hour: 2,
   };
   expect(await announced()).toMatchObject([{ type: "form.abused", data }]);
+});
+
+test("a received mail is announced with a bounded text, and with where the rest is", async () => {
+  const { workspaceId, announced } = await newScene();
+  const announceReceived = createReceivedReaction("https://mail.example.com");
+  const stored = {
+    id: newId(),
+    route_id: newId(),
+    keep: true,
+    webhook: true,
+    mail_from: "ada@example.net",
+    rcpt_to: "support+7@shop.test",
+    remote_ip: "192.0.2.1",
+    helo: "mx.example.net",
+    bytes: 100_000,
+    received_at: clock.now(),
+    spam_score: 1.5,
+    is_spam: false,
+  };
+  const raw = Buffer.from(
+    `From: Ada <ada@example.net>\r\nSubject: Hi\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n${"x".repeat(40_000)}\r\n${"--b\r\nContent-Type: text/csv; name=a.csv\r\n\r\n1\r\n".repeat(120)}--b--\r\n`,
+  );
+  const read = await readReceivedMail(raw, "ada@example.net");
+  const mail = { ...read, attachments: read.attachments.map((one) => ({ id: newId(), ...one })) };
+  const news = { mail, inReplyTo: null, ownMessage: null, authentication: null };
+  await db.transaction((tx) => announceReceived(tx, { workspaceId, stored, read: news }));
+  const url = `https://mail.example.com/api/v1/received-emails/${stored.id}`;
+  const [event] = await announced();
+  expect(event).toMatchObject({
+    type: "email.received",
+    data: {
+      received_email_id: stored.id,
+      url,
+      recipient: "support+7@shop.test",
+      from: { email: "ada@example.net", name: "Ada" },
+      subject: "Hi",
+      text: "x".repeat(32_000),
+      is_text_cut: true,
+      attachment_count: 120,
+    },
+  });
+  const attachments = event?.data["attachments"] as readonly unknown[];
+  expect(attachments).toHaveLength(100);
+  expect(attachments[0]).toMatchObject({ url: `${url}/attachments/${mail.attachments[0]?.id}` });
+  // A mail that is not kept has nothing to fetch; an unreadable one has no content.
+  await db.transaction((tx) =>
+    announceReceived(tx, { workspaceId, stored: { ...stored, keep: false }, read: null }),
+  );
+  expect(await announced()).toMatchObject([{ data: { url: null, from: null, text: null, attachments: [] } }]);
 });
 
 test("the tests above saw every event of the catalogue", () => {

@@ -3,6 +3,8 @@ import type { OnFormAbused } from "#audience/signup-forms/report-form-abuse.ts";
 import type { OnSubscriberEvent, OnSubscriberEvents } from "#audience/subscribers/subscriber-events.ts";
 import type { ListingChange } from "#hygiene/blacklist/run-monitors.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
+import type { OnReceived } from "#inbound/received/process-received.ts";
+import { receivedEventOf } from "#inbound/received/received-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { OnJobEnded } from "#platform/jobs/attempt.ts";
@@ -64,6 +66,15 @@ export function announceListing(tx: Queryable, change: ListingChange): Promise<v
     events.push({ workspaceId, type: "blacklist.delisted", time, data });
   }
   return announce(tx, events);
+}
+
+/** @param publicUrl the URL of the service, without a slash at its end */
+export function createReceivedReaction(publicUrl: string): OnReceived {
+  return (tx, news) => {
+    const { workspaceId, stored } = news;
+    const data = receivedEventOf(news, publicUrl);
+    return announce(tx, [{ workspaceId, type: "email.received", time: stored.received_at, data }]);
+  };
 }
 
 export function createJobReaction(clock: Clock): OnJobEnded {

@@ -51,7 +51,10 @@ export const PlanShape = Type.Object(
     ),
     storage: Type.Object(
       {
-        bytes: described(Count, "Bytes of message contents, drafts and job files; null is no limit."),
+        bytes: described(
+          Count,
+          "Bytes of message contents, received mail, drafts and job files; null is no limit.",
+        ),
         subscribers: described(Count, "People of the workspace, each counted once; null is no limit."),
         suppression_entries: described(Count, "Entries of all suppression lists; null is no limit."),
       },
@@ -115,7 +118,7 @@ const StoredShape = Type.Object({
 });
 
 const storageMeanings: Readonly<Record<StorageKind, string>> = {
-  bytes: "Bytes of message contents, drafts and job files.",
+  bytes: "Bytes of message contents, received mail, drafts and job files.",
   subscribers: "People of the workspace, each counted once.",
   suppression_entries: "Entries of all suppression lists.",
 };
@@ -151,7 +154,8 @@ export const Overview = Type.Object(
         storageKinds.map((kind) => [kind, described(StoredShape, storageMeanings[kind])]),
       ) as Record<StorageKind, typeof StoredShape>,
       {
-        description: "Storage in use: bytes of message contents, drafts and job files; and rows.",
+        description:
+          "Storage in use: bytes of message contents, received mail, drafts and job files; and rows.",
       },
     ),
     low_balance: Type.Boolean({

@@ -40,10 +40,10 @@ export async function storageUsage(
   };
 }
 
-/** Bytes of message contents, drafts, pictures and job files. */
+/** Bytes of message contents, received mail, drafts, pictures and job files. */
 async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const { messages, drafts, pictures, files } = await measureBytes(db, workspaceId);
-  return messages + drafts + pictures + files;
+  const { messages, received, drafts, pictures, files } = await measureBytes(db, workspaceId);
+  return messages + received + drafts + pictures + files;
 }
 
 /** Bytes of contents that can still be stored; null is no limit. */
@@ -146,13 +146,13 @@ async function limitOf(
 
 const ways: Readonly<Record<StorageKind, string>> = {
   bytes:
-    "delete campaigns, autoresponders and pictures that are not needed, wait until files of background jobs (seven days) and contents of messages (as long as the operator keeps them) are removed, or subscribe to a bigger plan",
+    "delete campaigns, autoresponders, pictures and received mail that are not needed, wait until files of background jobs (seven days) and contents of messages (as long as the operator keeps them) are removed, or subscribe to a bigger plan",
   subscribers: "delete subscribers that are not needed, or subscribe to a bigger plan",
   suppression_entries: "delete entries that are not needed, or subscribe to a bigger plan",
 };
 
 const nouns: Readonly<Record<StorageKind, string>> = {
-  bytes: "of message contents, drafts, pictures and files",
+  bytes: "of message contents, received mail, drafts, pictures and files",
   subscribers: "subscribers",
   suppression_entries: "suppression entries",
 };

@@ -21,7 +21,7 @@ export async function addContents(
     on conflict (workspace_id, month) do update set bytes = c.bytes + excluded.bytes`);
 }
 
-type StoredKind = "messages" | "drafts" | "pictures" | "files";
+type StoredKind = "messages" | "received" | "drafts" | "pictures" | "files";
 
 /**
  * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
@@ -35,6 +35,7 @@ export async function measureBytes(
     select
       ((select coalesce(sum(bytes), 0) from content_months where workspace_id = ${workspaceId})
         + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
+      coalesce((select bytes from received_storage where workspace_id = ${workspaceId}), 0) as received,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
           + coalesce(pg_column_size(attachments), 0) + coalesce(pg_column_size(design), 0)), 0) from campaigns where workspace_id = ${workspaceId})
         + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)), 0)
@@ -42,7 +43,7 @@ export async function measureBytes(
       (select coalesce(sum(bytes), 0) from media where workspace_id = ${workspaceId})::bigint as pictures,
       (select coalesce(sum(octet_length(octets)), 0)
         from job_file_parts where workspace_id = ${workspaceId})::bigint as files`);
-  return row ?? { messages: 0, drafts: 0, pictures: 0, files: 0 };
+  return row ?? { messages: 0, received: 0, drafts: 0, pictures: 0, files: 0 };
 }
 
 /** Rows by kind, from the counters of their tables. */

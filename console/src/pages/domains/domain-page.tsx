@@ -28,6 +28,7 @@ const titles: Readonly<Record<Purpose, string>> = {
   return_path: "Return path: bounces come back here",
   dmarc_reports: "DMARC reports come here",
   tracking: "Links begin with your own domain",
+  receiving: "Mail to inbound routes comes here",
 };
 
 export function DomainPage() {
@@ -124,6 +125,7 @@ function useVerify(id: string, dns: Dns | undefined) {
 
 /** The look-up of a record. Of several DKIM keys only one has been looked up. */
 function checkOf({ purpose, host }: Dns["records"][number], dns: Dns | undefined) {
+  if (purpose === "receiving") return dns?.receiving.find((check) => check.host === host);
   const check = dns?.[purpose] ?? undefined;
   return purpose === "dkim" && check?.host !== host ? undefined : check;
 }

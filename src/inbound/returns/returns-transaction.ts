@@ -1,10 +1,10 @@
-/**
- * The port for returned mail: bounces, complaints, reports and unsubscribe requests. RCPT resolves the address; a mail that
- * got 250 is in the database. Nothing is relayed or answered with a mail.
- */
-
-import type { SMTPServerAddress, SMTPServerEnvelope } from "smtp-server";
-import type { Conversation } from "#inbound/listener/conversation-interface.ts";
+/** One returned mail: a bounce, a complaint, a report or an unsubscribe request. A mail that got 250 is in the database. */
+import type { SMTPServerEnvelope } from "smtp-server";
+import {
+  declaredSize,
+  type MailTransaction,
+  MOST_ENVELOPE_RECIPIENTS,
+} from "#inbound/listener/mail-transaction.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/rate-limited-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -18,20 +18,10 @@ import { limitSentence } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-address-quotas.ts";
-import {
-  type InboundAddress,
-  type InboundAddressDeps,
-  plainAddress,
-  resolveInboundAddress,
-} from "./resolve-inbound-address.ts";
+import type { InboundAddress } from "./resolve-inbound-address.ts";
 import { findLastMove } from "./sent-message-store.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 
-const MOST_RECIPIENTS = 10;
-/** Refused recipients after which a connection is ended, because its client probably guesses addresses. */
-const MOST_REFUSED = 50;
-/** A message with more Received fields is in a mail loop; Postfix has the same limit (hopcount_limit). */
-const MOST_RECEIVED = 50;
 const BACKLOG: Backlog = {
   signed: { waiting: limits.waitingSignedMails.most, bytes: limits.waitingSignedBytes.most },
   open: { waiting: limits.waitingOpenMails.most, bytes: limits.waitingOpenBytes.most },
@@ -48,7 +38,8 @@ export const LARGEST_MAIL = 40 * 1024 * 1024;
 const readOctets = (kind: InboundAddress["kind"]) =>
   kind === "report" ? attachmentMailLimit : lenientMimeLimit;
 
-export interface ReturnsDeps extends InboundAddressDeps {
+export interface ReturnsDeps {
+  readonly db: Queryable;
   readonly clock: Clock;
   readonly log: NetworkLog;
   /** Called after mail of this class was stored. */
@@ -60,40 +51,30 @@ interface Recipient {
   readonly kind: InboundAddress["kind"];
 }
 
-/** One client of the port, over any number of mails. */
-export class ReturnsConversation implements Conversation {
+export class ReturnsTransaction implements MailTransaction {
   readonly #deps: ReturnsDeps;
   readonly #network: string;
-  /** The recipients of the current mail, by address, so that two spellings of one address are one recipient. */
-  #recipients = new Map<string, Recipient>();
-  #refused = 0;
+  /** By address, so that two spellings of one address are one recipient. */
+  readonly #recipients = new Map<string, Recipient>();
 
   constructor(deps: ReturnsDeps, network: string) {
     this.#deps = deps;
     this.#network = network;
   }
 
-  async mail(): Promise<void> {
-    this.#recipients = new Map();
-  }
-
+  /** @throws SmtpReply */
   async recipient(
-    { address: given }: SMTPServerAddress,
-    { mailFrom }: Pick<SMTPServerEnvelope, "mailFrom">,
+    address: string,
+    inbound: InboundAddress,
+    mailFrom: SMTPServerEnvelope["mailFrom"],
   ): Promise<void> {
     const { db, clock } = this.#deps;
-    const address = plainAddress(given);
-    const inbound = await resolveInboundAddress(this.#deps, address);
-    if (inbound === "foreign") throw this.#refuse("5.7.1", "Relaying denied");
-    if (
-      inbound === null ||
-      (inbound.kind === "return_path" && (await isTooOld(db, inbound.messageId, clock.now())))
-    ) {
-      throw this.#refuse("5.1.1", "No such mailbox");
+    if (inbound.kind === "return_path" && (await isTooOld(db, inbound.messageId, clock.now()))) {
+      throw new SmtpReply(550, "5.1.1", "No such mailbox");
     }
     const { kind } = inbound;
     const isSecondReport = kind === "report" && this.#kinds().includes(kind);
-    if (this.#recipients.size >= MOST_RECIPIENTS || isSecondReport) {
+    if (this.#recipients.size >= MOST_ENVELOPE_RECIPIENTS || isSecondReport) {
       throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a separate copy");
     }
     if (mailClassOf(kind) === "open") await this.#requireOpenQuota(mailFrom);
@@ -101,7 +82,7 @@ export class ReturnsConversation implements Conversation {
     this.#recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
   }
 
-  message(received: ReceivedMessage, { mailFrom }: Pick<SMTPServerEnvelope, "mailFrom">): Promise<string> {
+  message(received: ReceivedMessage, mailFrom: SMTPServerEnvelope["mailFrom"]): Promise<string> {
     return answerSoon(this.#store(received, mailFrom));
   }
 
@@ -118,10 +99,8 @@ export class ReturnsConversation implements Conversation {
 
   async #requireOpenQuota(mailFrom: SMTPServerEnvelope["mailFrom"]): Promise<void> {
     const { db, clock } = this.#deps;
-    const parameters = mailFrom === false || mailFrom.args === false ? {} : mailFrom.args;
-    const size = Number(Reflect.get(parameters, "SIZE") ?? 0);
     const { most } = limits.openMailBytes;
-    if (size > most) {
+    if (declaredSize(mailFrom) > most) {
       throw new SmtpReply(552, "5.3.4", `Mail to this address has at most ${most} octets`);
     }
     const reached = await findReachedQuota(db, this.#network, clock.now());
@@ -134,10 +113,6 @@ export class ReturnsConversation implements Conversation {
   ): Promise<string> {
     const { db, clock, log, onStored } = this.#deps;
     const network = this.#network;
-    if (countReceived(message) > MOST_RECEIVED) {
-      const text = `Mail loop: the message has more than ${MOST_RECEIVED} Received fields`;
-      throw new SmtpReply(554, "5.4.6", text);
-    }
     const mails = [...this.#recipients.values()].map(({ address, kind }) => ({
       id: newId(),
       kind,
@@ -159,13 +134,6 @@ export class ReturnsConversation implements Conversation {
     return "2.0.0 Accepted";
   }
 
-  #refuse(enhanced: string, text: string): SmtpReply {
-    this.#refused += 1;
-    return this.#refused > MOST_REFUSED
-      ? new SmtpReply(421, "4.7.0", "Too many unknown recipients")
-      : new SmtpReply(550, enhanced, text);
-  }
-
   #defer(sentence: string): SmtpReply {
     this.#deps.log.note(this.#network, `inbound mail deferred: ${sentence}`);
     return new SmtpReply(451, "4.7.1", `${sentence} Retry later.`);
@@ -178,15 +146,6 @@ export class ReturnsConversation implements Conversation {
   #isOpen(): boolean {
     return this.#kinds().some((kind) => mailClassOf(kind) === "open");
   }
-}
-
-function countReceived(message: Buffer): number {
-  const header =
-    message
-      .subarray(0, lenientMimeLimit)
-      .toString("latin1")
-      .split(/\r?\n\r?\n/, 1)[0] ?? "";
-  return header.match(/^received[ \t]*:/gim)?.length ?? 0;
 }
 
 const MOST_AGE_MS = 30 * DAY_MS;

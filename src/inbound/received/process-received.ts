@@ -1,0 +1,129 @@
+/**
+ * Processes mail to inbound routes, on any number of machines: it is parsed in threads, authenticated, matched with the message
+ * that it answers, and announced. Workspaces take turns. What was parsed, the event of the answered message and the event for
+ * webhooks are committed together under the number of the lease.
+ */
+import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
+import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
+import { keyNamesOf } from "#inbound/parsing/verify-signatures.ts";
+import { signedMessage } from "#inbound/returns/resolve-inbound-address.ts";
+import { recordReplied } from "#messages/record-engagement.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { authenticate, findKeyRecords, type MailResolver } from "./authenticate.ts";
+import {
+  findStoredReceived,
+  type LeasedReceived,
+  leaseReceived,
+  type ReadReceived,
+  releaseReceived,
+  type StoredReceived,
+  settleReceived,
+} from "./process-store.ts";
+import { removeReceivedEmail } from "./remove-store.ts";
+import { findRepliedMessage, isOwnMessage } from "./replied-message-store.ts";
+
+/** A received mail that is complete. `read` is null if it is unreadable. */
+export interface ReceivedNews {
+  readonly workspaceId: WorkspaceId;
+  readonly stored: Omit<StoredReceived, "raw">;
+  readonly read: ReadReceived | null;
+}
+
+/** Called in the transaction that completes a received mail of a route with `webhook`. */
+export type OnReceived = (tx: Queryable, news: ReceivedNews) => Promise<void>;
+
+export interface ReceivedDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly parser: MailParser;
+  readonly resolver: MailResolver;
+  /** The name of this server. */
+  readonly hostname: string;
+  readonly returnPathKeys: PurposeKeys;
+  readonly onReceived: OnReceived;
+}
+
+/** Longer than parsing and look-ups may take. Another process takes over the mail of a killed one after this. */
+const LEASE_MS = 180_000;
+/** Most of the time is spent waiting for DNS. */
+const WORKERS = 8;
+const MOST_ATTEMPTS = 8;
+/** Multiplied by the number of attempts. */
+const RETRY_MS = 15_000;
+
+/** Starts the workers of this process. */
+export function startReceiving(deps: ReceivedDeps): MailWorkers<LeasedReceived> {
+  return new MailWorkers<LeasedReceived>({
+    workers: WORKERS,
+    leaseNext: () => leaseNext(deps),
+    processOne: (lease) => processOne(deps, lease),
+    onLeaseFault: (err) => deps.log.error({ err }, "received mail could not be leased"),
+  });
+}
+
+async function leaseNext({ db, clock }: ReceivedDeps): Promise<LeasedReceived | undefined> {
+  const now = clock.now();
+  const [lease] = await leaseReceived(db, { now, until: new Date(now.getTime() + LEASE_MS), most: 1 });
+  return lease;
+}
+
+async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<void> {
+  const { db, clock, log } = deps;
+  try {
+    const stored = await findStoredReceived(db, lease);
+    if (stored === undefined) return;
+    const isHopeless = lease.lease_number > MOST_ATTEMPTS;
+    const read = isHopeless ? null : await readMail(deps, lease.workspace_id, stored);
+    await db.transaction((tx) => complete(deps, tx, lease, stored, read), { mayRepeat: true });
+  } catch (err) {
+    log.error({ err, mail: lease.id }, "received mail could not be processed, retrying later");
+    const retryAt = new Date(clock.now().getTime() + RETRY_MS * lease.lease_number);
+    await releaseReceived(db, lease, retryAt).catch(() => {
+      // The mail is due again when its lease expires.
+    });
+  }
+}
+
+/** Null: the mail takes too much time or memory to parse. */
+async function readMail(
+  { db, parser, resolver, hostname, returnPathKeys }: ReceivedDeps,
+  workspaceId: WorkspaceId,
+  stored: StoredReceived,
+): Promise<ReadReceived | null> {
+  const { raw, mail_from: mailFrom } = stored;
+  const keys = await findKeyRecords(resolver, keyNamesOf(raw));
+  const parsed = await parser.read("received", raw, { mailFrom, keys });
+  if (!parsed.ok) return null;
+  const { mail, verified } = parsed.answer;
+  const own = signedMessage([mailFrom], returnPathKeys);
+  const [authentication, inReplyTo, isOwn] = await Promise.all([
+    authenticate(resolver, hostname, stored, verified, mail.from?.email ?? null),
+    findRepliedMessage(db, workspaceId, mail.answered, mail.from?.email.toLowerCase() ?? null),
+    own !== null && isOwnMessage(db, workspaceId, own),
+  ]);
+  const attachments = mail.attachments.map((attachment) => ({ id: newId(), ...attachment }));
+  return { mail: { ...mail, attachments }, inReplyTo, ownMessage: isOwn ? own : null, authentication };
+}
+
+async function complete(
+  { clock, onReceived }: ReceivedDeps,
+  tx: Queryable,
+  lease: LeasedReceived,
+  { raw: _raw, ...stored }: StoredReceived,
+  read: ReadReceived | null,
+): Promise<void> {
+  const { workspace_id: workspaceId, id } = lease;
+  if (!(await settleReceived(tx, lease, read))) return;
+  // An automatic answer says nothing about the recipient, and a bounce is no answer.
+  if (read !== null && read.inReplyTo !== null && read.mail.automatic === null) {
+    const from = read.mail.from?.email ?? "";
+    await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, from, now: clock.now() });
+  }
+  if (stored.webhook) await onReceived(tx, { workspaceId, stored, read });
+  if (!stored.keep) await removeReceivedEmail(tx, workspaceId, id);
+}

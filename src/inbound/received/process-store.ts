@@ -1,0 +1,111 @@
+/** SQL that leases received mail for parsing, and stores what was parsed. */
+import sql from "sql-template-tag";
+import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
+import { storableJson } from "#inbound/parsing/storable-text.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Authentication } from "./authenticate.ts";
+
+/** A leased mail. The lease number counts its attempts. */
+export interface LeasedReceived {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly lease_number: number;
+}
+
+/** Leases due mails in the order of their turns, until the given time. */
+export function leaseReceived(
+  db: Queryable,
+  { now, until, most }: { readonly now: Date; readonly until: Date; readonly most: number },
+): Promise<LeasedReceived[]> {
+  return db.rows(sql`
+    with due as materialized (
+      select workspace_id, id from received_emails where status = 'received' and due_at <= ${now}
+      order by turn, id limit ${most} for update skip locked)
+    update received_emails m set due_at = ${until}, lease_number = lease_number + 1
+    from due where m.workspace_id = due.workspace_id and m.id = due.id
+    returning m.workspace_id, m.id, m.lease_number`);
+}
+
+/** A stored mail that is not parsed yet. */
+export interface StoredReceived {
+  readonly id: string;
+  readonly route_id: string;
+  readonly keep: boolean;
+  readonly webhook: boolean;
+  readonly mail_from: string;
+  readonly rcpt_to: string;
+  readonly remote_ip: string;
+  readonly helo: string;
+  readonly raw: Buffer;
+  readonly bytes: number;
+  readonly received_at: Date;
+  readonly spam_score: number | null;
+  readonly is_spam: boolean;
+}
+
+export function findStoredReceived(
+  db: Queryable,
+  { workspace_id, id, lease_number }: LeasedReceived,
+): Promise<StoredReceived | undefined> {
+  return db.row(sql`
+    select id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, raw, bytes, received_at, spam_score, is_spam
+    from received_emails
+    where workspace_id = ${workspace_id} and id = ${id} and lease_number = ${lease_number} and status = 'received'`);
+}
+
+/** An attachment as it is stored: its place in the mail is its place in the list. */
+export type KeptAttachment = ReceivedMail["attachments"][number] & { readonly id: string };
+
+export interface ReadReceived {
+  readonly mail: Omit<ReceivedMail, "attachments"> & { readonly attachments: readonly KeptAttachment[] };
+  /** The message of the workspace that it answers. */
+  readonly inReplyTo: string | null;
+  /** The message of the workspace that it is. */
+  readonly ownMessage: string | null;
+  readonly authentication: Authentication | null;
+}
+
+/**
+ * Stores what was parsed; null: the mail is unreadable. Ends the lease.
+ * @returns false when there is a newer lease, or the mail was deleted meanwhile
+ */
+export async function settleReceived(
+  tx: Queryable,
+  { workspace_id, id, lease_number }: LeasedReceived,
+  read: ReadReceived | null,
+): Promise<boolean> {
+  const { mail, inReplyTo = null, ownMessage = null, authentication = null } = read ?? {};
+  const { from, subject, message_id, text, html, automatic, answered: _ids, ...details } = mail ?? {};
+  const settled = await tx.run(sql`
+    update received_emails set status = ${read === null ? "unreadable" : "parsed"},
+      from_email = ${from?.email.toLowerCase() ?? null}, subject = ${subject ?? null},
+      message_id = ${message_id ?? null}, text = ${text ?? null}, html = ${html ?? null},
+      details = ${mail === undefined ? null : storableJson({ from, ...details })}::jsonb,
+      automatic = ${automatic ?? null}, in_reply_to_message_id = ${inReplyTo}, own_message_id = ${ownMessage},
+      authentication = ${authentication === null ? null : storableJson(authentication)}::jsonb
+    where workspace_id = ${workspace_id} and id = ${id} and lease_number = ${lease_number} and status = 'received'`);
+  return settled > 0;
+}
+
+/** Mails that wait to be parsed, and the age in seconds of the oldest. */
+export async function measureWaitingReceived(
+  db: Queryable,
+  now: Date,
+): Promise<{ readonly mails: number; readonly oldest: number }> {
+  const row = await db.row<{ mails: number; since: Date | null }>(sql`
+    select count(*) as mails, min(received_at) as since from received_emails where status = 'received'`);
+  const { mails = 0, since = null } = row ?? {};
+  return { mails, oldest: since === null ? 0 : Math.max(0, now.getTime() - since.getTime()) / 1_000 };
+}
+
+/** Ends a lease; the mail is due again at the given time. */
+export async function releaseReceived(
+  db: Queryable,
+  { workspace_id, id, lease_number }: LeasedReceived,
+  dueAt: Date,
+): Promise<void> {
+  await db.run(sql`
+    update received_emails set due_at = ${dueAt}
+    where workspace_id = ${workspace_id} and id = ${id} and lease_number = ${lease_number} and status = 'received'`);
+}
