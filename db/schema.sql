@@ -30,6 +30,20 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
 
+create table api_requests (
+  workspace_id uuid not null,
+  id uuid not null,
+  key_id uuid not null,
+  operation text,
+  status smallint not null,
+  ms integer not null,
+  request_id text not null,
+  left_out integer default 0 not null,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX api_requests_by_time ON api_requests USING btree (id);
+CREATE INDEX api_requests_of_key ON api_requests USING btree (workspace_id, key_id, id);
+
 create table attempt_buckets (
   bucket text not null,
   full_at timestamp with time zone not null,
@@ -415,6 +429,8 @@ create table campaign_links (
   is_personal boolean not null,
   click_count integer default 0 not null,
   unique_click_count integer default 0 not null,
+  target_url text,
+  target_changed_at timestamp with time zone,
   PRIMARY KEY (workspace_id, campaign_id, index)
 );
 
@@ -1546,6 +1562,22 @@ create table routing_rules (
   FOREIGN KEY (workspace_id, source_ip_id) REFERENCES sending_ips(workspace_id, id),
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
+
+create table saved_views (
+  workspace_id uuid not null,
+  id uuid not null,
+  owner_id uuid not null,
+  owner_name text not null,
+  page_name text not null,
+  name text not null,
+  state text not null,
+  is_shared boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX saved_views_of_owner ON saved_views USING btree (workspace_id, owner_id);
 
 create table schema_migrations (
   name text not null,

@@ -129,6 +129,7 @@ const forAnyone = new Set([
   "GET /notices",
   "GET /search",
   "GET /smtp-settings",
+  ...["GET /views", "POST /views", "PATCH /views/{id}", "DELETE /views/{id}"],
 ]);
 
 /** POST calls that change nothing. */
@@ -148,6 +149,8 @@ const sends = new Set([
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),
+  // Changes where mail that was sent leads.
+  "PATCH /campaigns/{id}/links",
 ]);
 
 function actionBy(name: string): string {

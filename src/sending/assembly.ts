@@ -37,6 +37,7 @@ import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
 import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
 import { forgetRemovedPeople } from "./campaigns/audience/purge-removal-records.ts";
 import { campaigns } from "./campaigns/campaign.ts";
+import { campaignClientEndpoints } from "./campaigns/clients/endpoints.ts";
 import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
@@ -51,6 +52,7 @@ import {
 } from "./campaigns/in-use-store.ts";
 import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
 import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { campaignLinkEndpoints } from "./campaigns/links/endpoints.ts";
 import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { campaignRecipientEndpoints } from "./campaigns/recipients/endpoints.ts";
@@ -119,6 +121,8 @@ export function sendingEndpoints(
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...campaignClientEndpoints({ db }),
+    ...campaignLinkEndpoints({ db, clock }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
@@ -249,6 +253,7 @@ export function registerSendingPages(
 const ofAutoresponders: SentMails = {
   findSentMail: findSentAutoresponderMail,
   findContent: findContentToSend,
+  findTargets: async () => new Map(),
 };
 
 /** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */

@@ -97,6 +97,14 @@ async function endImports({ database, workspaceId }: Owner) {
   await database.run(sql`
     update jobs set status = 'cancelled' where workspace_id = ${workspaceId} and type = ${IMPORT_JOB}`);
 }
+/** Deletes older views first, because a workspace may have only so many. */
+async function savedView({ database, workspaceId }: Owner) {
+  await database.run(sql`
+    delete from saved_views where workspace_id = ${workspaceId} and id not in (
+      select id from saved_views where workspace_id = ${workspaceId} order by id desc limit 20)`);
+  const state = "status=sent&sort=sent";
+  return { page_name: "campaigns", name: unique("Sent, newest first", " "), state, is_shared: true };
+}
 const monitor = () => ({ target: `${unique("mail")}.example.net` });
 
 /** Removes older roles and their members first, because a workspace may have only so many. */
@@ -182,13 +190,8 @@ export const resources: Readonly<
   "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
     create(owner, `/mailing-lists/${list}/segments`, segment()),
   "/campaigns/{id}": (owner) => campaignIn()(owner),
-  "/campaigns/{id}/links/activity": async (owner) => {
-    const id = await campaignIn("sent")(owner);
-    await owner.database.run(sql`
-      insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
-      select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
-    return id;
-  },
+  "/campaigns/{id}/links": sentLink,
+  "/campaigns/{id}/links/activity": sentLink,
   "/media/{id}": async (owner) => (await owner.call("POST", "/media", pictureForm())).body.data.id,
   "/notices/{id}": (owner) => notice(owner),
   "/notices/{id}/restore": async (owner) => {
@@ -206,6 +209,7 @@ export const resources: Readonly<
     await owner.call("POST", `/autoresponders/${id}/activate`);
     return id;
   },
+  "/views/{id}": async (owner) => create(owner, "/views", await savedView(owner)),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
   "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
   "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
@@ -374,6 +378,16 @@ const campaignIn =
     await owner.database.run(sql`update campaigns set status = ${state} where id = ${id}`);
     return id;
   };
+
+/** A sent campaign with a tracked link. */
+async function sentLink(owner: Owner): Promise<string> {
+  const id = await campaignIn("sent")(owner);
+  await owner.database.run(sql`update campaigns set sent_at = created_at where id = ${id}`);
+  await owner.database.run(sql`
+    insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
+    select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
+  return id;
+}
 
 /** The notice of a campaign that was paused. */
 async function notice(owner: Owner): Promise<string> {
@@ -549,6 +563,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     without: ["links", "images", "spam_score"],
   }),
   updateCampaign: () => ({ subject: "Hello again" }),
+  updateCampaignLink: () => ({ index: 0, target_url: "https://shop.example.com/summer-sale" }),
   sendCampaign: () => ({ send_now: true }),
   requestApproval: () => ({ message: "The price in the headline is new: please check it." }),
   exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),
@@ -581,6 +596,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),
+  createView: savedView,
+  updateView: () => ({ state: "status=sent&sort=name" }),
   createWebhook: webhook,
   updateWebhook: () => ({ events: ["message.bounced"] }),
   checkBlacklists: monitor,

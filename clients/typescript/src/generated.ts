@@ -749,6 +749,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api-keys/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests of the API keys in the last 7 days, newest first
+         * @description Use it to see what a key does and why its calls fail: `request_id` finds the same request in your own log. Requests appear some seconds after their answer. Those of people in the console, and those without a valid key, are not in it. Of a key with very many requests only a part is recorded, failures apart from successes, and `left_out` counts the others.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `api_keys:read`.
+         */
+        get: operations["listApiRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/team": {
         parameters: {
             query?: never;
@@ -3490,7 +3514,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change where a tracked link of sent mail leads
+         * @description For a wrong or outdated link in mail that has left. Clicks from now on lead to `target_url`, as do the links of the mail in the browser; clicks until now keep their count and the target that they had. null takes the change back. Refused (409) for a campaign of which no mail has left, and for links with merge tags, whose targets are in the mails themselves. Links are tracked only if the campaign was sent with click tracking.
+         *
+         *     Needs the permission `campaigns:send`.
+         */
+        patch: operations["updateCampaignLink"];
         trace?: never;
     };
     "/campaigns/{id}/links/activity": {
@@ -3509,6 +3539,30 @@ export interface paths {
          *     Needs the permission `campaigns:read`.
          */
         get: operations["getCampaignLinkActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Devices, operating systems and mail programs with which a campaign was read
+         * @description Opens and clicks by what their User-Agent says, people and programs apart. They are counted in the message log, so the figures are complete as long as the log is kept, and up to 500,000 opens and as many clicks; they may be a minute old. Gmail, Yahoo and Outlook fetch pictures through proxies, which name the service and hide the device. No country is shown, because addresses of readers are not stored.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        get: operations["getCampaignClients"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5233,6 +5287,62 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Saved views of the caller, and those shared in the workspace, by name
+         * @description A view is a page of a client with its filters, saved under a name. `page_name` leaves only the views of one page.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        get: operations["listViews"];
+        put?: never;
+        /**
+         * Save a view, for oneself or for everyone in the workspace
+         * @description Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        post: operations["createView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a view
+         * @description One's own views, and with `team:write` those that others share. A shared view is deleted for everyone.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        /**
+         * Change name, state or sharing of a view
+         * @description One's own views, and with `team:write` those that others share. Omitted fields stay as they are.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        patch: operations["updateView"];
+        trace?: never;
+    };
 }
 export interface webhooks {
     "message.delivered": {
@@ -6254,6 +6364,36 @@ export interface components {
             permissions?: string[];
             /** @description ISO 8601, in the future; null or absent: never. */
             expires_at?: string | null;
+        };
+        /** @description A request of an API key that was answered. */
+        ApiRequest: {
+            /**
+             * Format: uuid
+             * @description Ids sort by time.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was answered, in UTC.
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description Id of the API key.
+             */
+            key_id: string;
+            /** @description Its name; null if the key was deleted. */
+            key_name: string | null;
+            /** @description Operation id, such as `sendEmail`; null for a path that does not exist. */
+            operation: string | null;
+            /** @description HTTP status of the answer. */
+            status: number;
+            /** @description Milliseconds until the answer was sent. */
+            ms: number;
+            /** @description X-Request-Id of the answer. */
+            request_id: string;
+            /** @description Requests of this key since the row before that were not recorded, because there were too many: of successes and failures those of the same kind. */
+            left_out: number;
         };
         Teammate: {
             /**
@@ -10684,6 +10824,13 @@ export interface components {
             url: string;
             /** @description Whether the URL contains merge tags. */
             is_personal: boolean;
+            /** @description Where clicks lead since the target was changed; null: to `url`. */
+            target_url: string | null;
+            /**
+             * Format: date-time
+             * @description When `target_url` was set, in UTC; null when clicks lead to `url`.
+             */
+            target_changed_at: string | null;
             /** @description Clicks by people. */
             click_count: number;
             /** @description People who clicked the link. */
@@ -10706,6 +10853,13 @@ export interface components {
             url: string;
             /** @description Whether the URL contains merge tags. */
             is_personal: boolean;
+            /** @description Where clicks lead since the target was changed; null: to `url`. */
+            target_url: string | null;
+            /**
+             * Format: date-time
+             * @description When `target_url` was set, in UTC; null when clicks lead to `url`.
+             */
+            target_changed_at: string | null;
             /** @description Clicks by people. */
             click_count: number;
             /** @description People who clicked the link. */
@@ -10722,6 +10876,57 @@ export interface components {
             last_clicked_at: string | null;
             /** @description The hours with clicks in the 30 days after the first one, oldest first. */
             hours: components["schemas"]["CampaignLinkHour"][];
+        };
+        /** @description Opens and clicks by what they were made with. */
+        EngagementByClient: {
+            /** @description All opens. */
+            opens: number;
+            /** @description All clicks. */
+            clicks: number;
+            /** @description By kind of device, the most first. */
+            devices: {
+                /**
+                 * @description Kind of the device. `unknown` also where the proxy of a mail service, such as Gmail's, hides it.
+                 * @enum {string}
+                 */
+                name: "desktop" | "phone" | "tablet" | "other" | "unknown";
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+            /** @description By operating system, the most first. */
+            systems: {
+                /** @description Name of the operating system, such as iOS; null where it is not known. */
+                name: string | null;
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+            /** @description By mail program or browser, the most first. */
+            clients: {
+                /** @description Mail program, mail service or browser, such as Apple Mail or Gmail; null where it is not known. */
+                name: string | null;
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+        };
+        CampaignClients: {
+            /** @description Opens and clicks by people. */
+            people: components["schemas"]["EngagementByClient"];
+            /** @description Opens and clicks by programs, such as filters that follow every link. */
+            machines: components["schemas"]["EngagementByClient"];
+            /** @description False if the campaign has more opens or clicks than are read: the figures are those of the newest ones then. */
+            is_complete: boolean;
+        };
+        CampaignLinkChange: {
+            /** @description The `index` of the link among the campaign's links. */
+            index: number;
+            /** @description Where clicks lead from now on: an http or https address without merge tags. null: to the URL that the mail was sent with. */
+            target_url: string | null;
         };
         CampaignRecipientExport: {
             /**
@@ -14177,6 +14382,59 @@ export interface components {
              */
             suppress?: boolean;
         };
+        View: {
+            /**
+             * Format: uuid
+             * @description Id of the view.
+             */
+            id: string;
+            /** @description The page that it belongs to, by a name that the client chooses, such as `campaigns`. */
+            page_name: string;
+            /** @description Name for display; it is trimmed. */
+            name: string;
+            /** @description State of the page, such as `status=sent&sort=name`: what the client puts into its URL. The service does not read it. */
+            state: string;
+            /** @description Whether everyone in the workspace sees it. */
+            is_shared: boolean;
+            /** @description Whether the caller has saved it. */
+            is_own: boolean;
+            /** @description Name of the person or API key that saved it. */
+            owner_name: string;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+        };
+        /** @description A page of a list. */
+        ViewPage: {
+            /** @description The rows of the page. */
+            views: components["schemas"]["View"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        NewView: {
+            /** @description The page that it belongs to, by a name that the client chooses, such as `campaigns`. */
+            page_name: string;
+            /** @description Name for display; it is trimmed. */
+            name: string;
+            /** @description State of the page, such as `status=sent&sort=name`: what the client puts into its URL. The service does not read it. */
+            state: string;
+            /** @description Whether everyone in the workspace sees it. */
+            is_shared?: boolean;
+        };
+        ViewChange: {
+            /** @description Name for display; it is trimmed. */
+            name?: string;
+            /** @description State of the page, such as `status=sent&sort=name`: what the client puts into its URL. The service does not read it. */
+            state?: string;
+            /** @description Whether everyone in the workspace sees it. */
+            is_shared?: boolean;
+        };
         /** @description The body of the event `message.delivered`. */
         MessageDeliveredEvent: {
             /**
@@ -15383,6 +15641,25 @@ export interface components {
         };
         /** @description `GONE`: The resource is no longer kept. */
         GONE: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Failure"];
+            };
+        };
+        /**
+         * @description `FORBIDDEN`: This action is not allowed.
+         *
+         *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
+         *
+         *     `SERVICE_SUSPENDED`: The workspace is suspended.
+         */
+        FORBIDDEN_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -17267,6 +17544,67 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listApiRequests: {
+        parameters: {
+            query?: {
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only requests of this API key. */
+                key_id?: string;
+                /** @description Only requests of this operation, such as `sendEmail`. */
+                operation?: string;
+                /** @description Only answers with this status, such as `403`, or of this class, such as `4xx`. */
+                status?: string;
+                /** @description Only requests at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only requests before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Requests of the API keys in the last 7 days, newest first. */
+                        data: components["schemas"]["ApiRequest"][];
+                        /** @description Value for `after`; null if there are no more rows. */
+                        next_cursor: string | null;
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];
@@ -25665,6 +26003,65 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    updateCampaignLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignLinkChange"];
+            };
+        };
+        responses: {
+            /** @description Link changed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change where a tracked link of sent mail leads. */
+                        data: components["schemas"]["CampaignLink"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getCampaignLinkActivity: {
         parameters: {
             query?: {
@@ -25704,6 +26101,57 @@ export interface operations {
                         success: true;
                         /** @description When a link of a campaign was clicked, hour by hour. */
                         data: components["schemas"]["CampaignLinkActivity"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getCampaignClients: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Devices and mail programs */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Devices, operating systems and mail programs with which a campaign was read. */
+                        data: components["schemas"]["CampaignClients"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];
@@ -30092,6 +30540,217 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /** @description Only views of this page. */
+                page_name?: string;
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Saved views */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Saved views of the caller, and those shared in the workspace, by name. */
+                        data: components["schemas"]["ViewPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewView"];
+            };
+        };
+        responses: {
+            /** @description View saved */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Save a view, for oneself or for everyone in the workspace. */
+                        data: components["schemas"]["View"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the view, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description View deleted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Delete a view. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the view, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewChange"];
+            };
+        };
+        responses: {
+            /** @description View changed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change name, state or sharing of a view. */
+                        data: components["schemas"]["View"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];

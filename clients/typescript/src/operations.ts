@@ -358,6 +358,17 @@ export interface Operations {
    */
   deleteApiKey(input: { id: string } & CallOptions): Call<Data<"deleteApiKey">>;
   /**
+   * Requests of the API keys in the last 7 days, newest first.
+   * Use it to see what a key does and why its calls fail: `request_id` finds the same request in your own log. Requests appear some seconds after their answer. Those of people in the console, and those without a valid key, are not in it. Of a key with very many requests only a part is recorded, failures apart from successes, and `left_out` counts the others.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `api_keys:read`.
+   *
+   * `GET /api-keys/requests`
+   */
+  listApiRequests(input?: { query?: Query<"listApiRequests"> } & CallOptions): PagedCall<Data<"listApiRequests">, "data">;
+  /**
    * Teammates of the workspace, by name.
    * Each teammate has a role, the time of joining, and when they were last seen in the workspace.
    *
@@ -1861,6 +1872,15 @@ export interface Operations {
    */
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
+   * Change where a tracked link of sent mail leads.
+   * For a wrong or outdated link in mail that has left. Clicks from now on lead to `target_url`, as do the links of the mail in the browser; clicks until now keep their count and the target that they had. null takes the change back. Refused (409) for a campaign of which no mail has left, and for links with merge tags, whose targets are in the mails themselves. Links are tracked only if the campaign was sent with click tracking.
+   *
+   * Needs the permission `campaigns:send`.
+   *
+   * `PATCH /campaigns/{id}/links`
+   */
+  updateCampaignLink(input: { id: string; body: Body<"updateCampaignLink"> } & CallOptions): Call<Data<"updateCampaignLink">>;
+  /**
    * When a link of a campaign was clicked, hour by hour.
    * First and last click, and clicks by hour for the 30 days after the first. It is read from the message log, so it is complete as long as the log is kept.
    *
@@ -1871,6 +1891,17 @@ export interface Operations {
    * `GET /campaigns/{id}/links/activity`
    */
   getCampaignLinkActivity(input: { id: string; query?: Query<"getCampaignLinkActivity"> } & CallOptions): Call<Data<"getCampaignLinkActivity">>;
+  /**
+   * Devices, operating systems and mail programs with which a campaign was read.
+   * Opens and clicks by what their User-Agent says, people and programs apart. They are counted in the message log, so the figures are complete as long as the log is kept, and up to 500,000 opens and as many clicks; they may be a minute old. Gmail, Yahoo and Outlook fetch pictures through proxies, which name the service and hide the device. No country is shown, because addresses of readers are not stored.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /campaigns/{id}/clients`
+   */
+  getCampaignClients(input: { id: string } & CallOptions): Call<Data<"getCampaignClients">>;
   /**
    * Export recipients of a campaign and what they did to a CSV file, in the background.
    * Takes the filters of `listCampaignMessages`. Follow the job with `getJob` and download its result. The file has one row for each recipient.
@@ -2700,6 +2731,42 @@ export interface Operations {
    * `POST /subscribers/{id}/erase`
    */
   eraseSubscriber(input: { id: string; body?: Body<"eraseSubscriber"> } & CallOptions): Call<Data<"eraseSubscriber">>;
+  /**
+   * Saved views of the caller, and those shared in the workspace, by name.
+   * A view is a page of a client with its filters, saved under a name. `page_name` leaves only the views of one page.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /views`
+   */
+  listViews(input?: { query?: Query<"listViews"> } & CallOptions): PagedCall<Data<"listViews">, "views">;
+  /**
+   * Save a view, for oneself or for everyone in the workspace.
+   * Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `POST /views`
+   */
+  createView(input: { body: Body<"createView"> } & CallOptions): Call<Data<"createView">>;
+  /**
+   * Change name, state or sharing of a view.
+   * One's own views, and with `team:write` those that others share. Omitted fields stay as they are.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `PATCH /views/{id}`
+   */
+  updateView(input: { id: string; body: Body<"updateView"> } & CallOptions): Call<Data<"updateView">>;
+  /**
+   * Delete a view.
+   * One's own views, and with `team:write` those that others share. A shared view is deleted for everyone.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `DELETE /views/{id}`
+   */
+  deleteView(input: { id: string } & CallOptions): Call<Data<"deleteView">>;
 }
 
 /** Method, path and what is particular: `key`: honours Idempotency-Key; `file`: answers a file; `(…)`: the file in a form; `[…]`: the rows of a page. */
@@ -2743,6 +2810,7 @@ export const operationTable = {
   regenerateApiKey: "POST /api-keys/{id}/regenerate",
   reactivateApiKey: "POST /api-keys/{id}/reactivate",
   deleteApiKey: "DELETE /api-keys/{id}/permanent",
+  listApiRequests: "GET /api-keys/requests [data]",
   listTeammates: "GET /team",
   getTeammate: "GET /team/{id}",
   updateTeammate: "PATCH /team/{id}",
@@ -2900,7 +2968,9 @@ export const operationTable = {
   listCampaignMessages: "GET /campaigns/{id}/messages [messages]",
   listCampaignActivities: "GET /campaigns/{id}/recent-activity [activities]",
   listCampaignLinks: "GET /campaigns/{id}/links",
+  updateCampaignLink: "PATCH /campaigns/{id}/links",
   getCampaignLinkActivity: "GET /campaigns/{id}/links/activity",
+  getCampaignClients: "GET /campaigns/{id}/clients",
   exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
@@ -2984,4 +3054,8 @@ export const operationTable = {
   listSubscriberActivities: "GET /subscribers/{id}/activities [data]",
   exportSubscriberData: "GET /subscribers/{id}/export",
   eraseSubscriber: "POST /subscribers/{id}/erase key",
+  listViews: "GET /views [views]",
+  createView: "POST /views",
+  updateView: "PATCH /views/{id}",
+  deleteView: "DELETE /views/{id}",
 } as const;
