@@ -1,9 +1,14 @@
 /** Confirms a sign-up: the owner of the address pressed the button behind the mailed link, and joins the list. */
 
+import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { languageFields } from "#audience/languages/recipient-language.ts";
+import { findLanguageSettings } from "#audience/languages/store.ts";
 import { addMember, setStatus } from "#audience/subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { DateReader } from "#platform/dates/date-reader.ts";
 import { ApiError } from "#platform/errors.ts";
 import { CONFIRMATION_LINK_MS } from "#platform/http/response/link-letter.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -86,7 +91,9 @@ export async function confirmSignup(
   try {
     if (member === undefined) {
       const person = await findSubscriberByEmail(deps.db, workspaceId, email);
-      const body = { email, ...newValues(values, person), source: SOURCE };
+      const language = await languageValue(deps.db, workspaceId, open);
+      const given = { ...values, custom_fields: { ...language, ...values.custom_fields } };
+      const body = { email, ...newValues(given, person), source: SOURCE };
       await addMember(deps, workspaceId, mailingListId, body, SOURCE);
     } else if (member.status === "unsubscribed") {
       const place = { workspaceId, mailingListId, subscriberId: member.subscriber_id };
@@ -102,6 +109,26 @@ export async function confirmSignup(
     await deps.excuseMail(tx, workspaceId, email, request.requested_at);
   });
   return "joined";
+}
+
+/**
+ * The language of the pages on which the person signed up, where it is not the list's, as the value of the custom field that
+ * has people's languages. Nothing if there is no such field, it does not take the value, or the form asks for it.
+ */
+async function languageValue(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { form, request: { language } }: OpenRequest,
+): Promise<TypedValues["custom_fields"]> {
+  if (language === null || language === form.list_language) return {};
+  const settings = await findLanguageSettings(db, workspaceId, form.mailing_list_id);
+  const defined = await listFieldsInForce(db, workspaceId, form.mailing_list_id);
+  const names = new Set(defined.map(({ field_name }) => field_name));
+  const [name] = languageFields(settings.language_field, names);
+  const definition = defined.find(({ field_name }) => field_name === name);
+  if (definition === undefined || form.fields.some(({ field }) => field === name)) return {};
+  const reading = fieldReader(definition, new DateReader({ timeZone: "UTC" }))(language);
+  return reading.ok && reading.value !== null ? { [definition.field_name]: reading.value } : {};
 }
 
 interface HeldValues {

@@ -323,6 +323,36 @@ describe("the language of a form", () => {
   });
 });
 
+describe("the language in which a person signed up", () => {
+  const signUpIn = async (language: string, fields: FormFields = {}) => {
+    const url = await open(fields.asked === undefined ? {} : { fields: [{ field: "language" }] });
+    await send(`${url}?lang=${language}`);
+    expect((await post(await linkTo(email), fields)).status).toBe(200);
+    return valuesOf();
+  };
+
+  test("becomes their language, where people of the list have such a field", async () => {
+    await define("language", { field_type: "text" });
+    expect(await signUpIn("fr-CA")).toEqual({ language: "fr" });
+  });
+
+  test("is stored nowhere where they have none, or it does not take the value, or it is the list's anyway", async () => {
+    expect(await signUpIn("fr")).toEqual({});
+    email = `other${email}`;
+    await define("language", { field_type: "select", field_options: ["de", "en"] });
+    expect(await signUpIn("fr")).toEqual({});
+    email = `other${email}`;
+    expect(await signUpIn("en")).toEqual({});
+  });
+
+  test("gives way to what the person says in the form", async () => {
+    await define("language", { field_type: "text" });
+    expect(await signUpIn("fr", { asked: "yes", "custom_fields.language": "nl" })).toEqual({
+      language: "nl",
+    });
+  });
+});
+
 describe("texts that the workspace has replaced", () => {
   beforeAll(async () => {
     const texts = { confirm_mail_subject: "Free money: {list}", signup_note: "See you soon." };
