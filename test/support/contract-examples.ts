@@ -196,6 +196,7 @@ export const resources: Readonly<
     await owner.call("POST", `/autoresponders/${id}/activate`);
     return id;
   },
+  "/autoresponders/{id}/walk/{subscriber_id}": async (owner) => newMember(owner, [await newList(owner)]),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
   "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
   "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
@@ -489,6 +490,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
+  testAutoresponder: () => ({ emails: ["ada@example.net"] }),
   replaceAutoresponder: autoresponder,
   createMailingList: mailingList,
   updateSignupForm: () => ({ is_active: true }),
