@@ -913,6 +913,13 @@ create table list_days (
   PRIMARY KEY (workspace_id, mailing_list_id, day)
 );
 
+create table mailbox_domains (
+  domain text not null,
+  provider text,
+  due_at timestamp with time zone not null,
+  PRIMARY KEY (domain)
+);
+
 create table mailing_lists (
   workspace_id uuid not null,
   id uuid not null,

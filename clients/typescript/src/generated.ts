@@ -4503,6 +4503,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/deliverability/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Results by mailbox provider with a series by day, most messages first
+         * @description The results of the messages of the window at each mailbox provider. Domains are grouped by their MX, so that the business customers of a provider count as its own. `listRecipientDomains` with `provider` has the domains of one.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["listMailboxProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/deliverability": {
         parameters: {
             query?: never;
@@ -12381,6 +12405,54 @@ export interface components {
                 /** @description Mail of campaigns and autoresponders. */
                 bulk: components["schemas"]["TimeToDeliver"];
             };
+        };
+        MailboxProvider: {
+            /** @description The lane of the provider's mail servers, such as `google`; `default`: all other providers. Null: domains that are not looked up yet, which takes some minutes after the first mail. */
+            provider: string | null;
+            /** @description Recipient domains with mail in the window. */
+            domain_count: number;
+            /** @description Share of all messages, 0 to 100. */
+            percent_total: number;
+            /** @description Without those that were suppressed or cancelled. */
+            total_messages: number;
+            /** @description Delivered, including messages that were complained about later. */
+            success: number;
+            /** @description Messages that bounced. */
+            bounced: number;
+            /** @description Messages that failed for another reason. */
+            failure: number;
+            /** @description Queued, being sent or deferred. */
+            still_trying: number;
+            /** @description Messages that were reported as spam. */
+            complained: number;
+            /** @description Messages that a person opened or clicked in. */
+            opened: number;
+            /** @description Messages in which a person clicked. */
+            clicked: number;
+            /** @description The days of the window, oldest first, also those without mail. */
+            days: {
+                /**
+                 * Format: date
+                 * @description A UTC day; messages count on the day they came.
+                 */
+                date: string;
+                /** @description Without those that were suppressed or cancelled. */
+                total_messages: number;
+                /** @description Delivered, including messages that were complained about later. */
+                success: number;
+                /** @description Messages that bounced. */
+                bounced: number;
+                /** @description Messages that failed for another reason. */
+                failure: number;
+                /** @description Queued, being sent or deferred. */
+                still_trying: number;
+                /** @description Messages that were reported as spam. */
+                complained: number;
+                /** @description Messages that a person opened or clicked in. */
+                opened: number;
+                /** @description Messages in which a person clicked. */
+                clicked: number;
+            }[];
         };
         GooglePostmaster: {
             /** @description Whether the operator connected Google Postmaster Tools, and Google accepted the credentials at the last request. */
@@ -27137,6 +27209,58 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listMailboxProviders: {
+        parameters: {
+            query?: {
+                /** @description Number of days up to now. */
+                window_days?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Mailbox providers */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Results by mailbox provider with a series by day, most messages first. */
+                        data: {
+                            /** @description One row a provider with mail, as many as there are lanes at most. */
+                            providers: components["schemas"]["MailboxProvider"][];
+                            /** @description As applied. */
+                            window_days: number;
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getDeliverability: {
         parameters: {
             query?: {
@@ -27189,6 +27313,8 @@ export interface operations {
             query?: {
                 /** @description Number of days up to now. */
                 window_days?: number;
+                /** @description Only domains of this mailbox provider, as `listMailboxProviders` names it. `percent_total` remains a share of all messages. */
+                provider?: string;
                 /** @description Page to return, from 1. */
                 page?: number;
                 /** @description Rows per page, at most 200. */

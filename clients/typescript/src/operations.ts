@@ -2312,6 +2312,17 @@ export interface Operations {
    */
   getQueue(input?: CallOptions): Call<Data<"getQueue">>;
   /**
+   * Results by mailbox provider with a series by day, most messages first.
+   * The results of the messages of the window at each mailbox provider. Domains are grouped by their MX, so that the business customers of a provider count as its own. `listRecipientDomains` with `provider` has the domains of one.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /deliverability/providers`
+   */
+  listMailboxProviders(input?: { query?: Query<"listMailboxProviders"> } & CallOptions): Call<Data<"listMailboxProviders">>;
+  /**
    * Rates, reputation of sending addresses and domains, and bounces by cause.
    * How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.
    *
@@ -2802,6 +2813,7 @@ export const operationTable = {
   listSmtpStats: "GET /stats/smtp [stats]",
   listApiStats: "GET /stats/api [stats]",
   getQueue: "GET /queue",
+  listMailboxProviders: "GET /deliverability/providers",
   getDeliverability: "GET /deliverability",
   listRecipientDomains: "GET /deliverability/recipient-domains [stats]",
   listJobs: "GET /jobs [jobs]",
