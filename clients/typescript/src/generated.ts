@@ -8515,6 +8515,20 @@ export interface components {
             /** @description For example `example.com`. */
             domain: string;
         };
+        DnsProvider: {
+            /** @description The provider, for example `Cloudflare`; null for an unknown one. */
+            name: string | null;
+            /** @description The domain that its name servers have: forms append it to the name that is entered. */
+            zone: string;
+            /** @description The name servers of the zone, 10 at most. */
+            name_servers: string[];
+            /** @description What its form calls the name of a record; null if unknown. */
+            name_field: string | null;
+            /** @description What its form calls the value of a record; null if unknown. */
+            value_field: string | null;
+            /** @description Whether it can answer with its own addresses in the place of a CNAME; switch that off. */
+            proxies_aliases: boolean;
+        };
         DnsCheck: {
             /**
              * @description `error`: the DNS look-up failed, so the result is unknown.
@@ -8536,6 +8550,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
         };
         SpfCheck: {
             /**
@@ -8558,6 +8577,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
             /** @description DNS look-ups that evaluating the record takes; receivers stop at 10. */
             lookups: number;
         };
@@ -8576,6 +8600,8 @@ export interface components {
             host: string;
             /** @description The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself. */
             host_in_zone: string;
+            /** @description What to enter as the name in the form of the DNS provider, which appends its zone itself. It differs from `host_in_zone` where name servers have a zone below the registered domain, and where a provider wants the domain itself without a name (empty). */
+            host_relative: string;
             /** @description Includes what is already published when several services share one record. */
             value: string;
             /** @description Seconds. */
@@ -8600,6 +8626,8 @@ export interface components {
             verification_token: string;
             /** @description The domain to include in SPF. */
             platform_spf_domain: string;
+            /** @description Who has the zone of the domain; null if its name servers are not found. */
+            dns_provider: components["schemas"]["DnsProvider"] | null;
             /** @description What is published now, and what to publish. */
             dns: {
                 /** @description The TXT record that proves ownership. */
@@ -8843,6 +8871,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
         };
         TrackingDomain: {
             /**
@@ -8910,6 +8943,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
             /** @description The HTTPS error of the domain, as seen from this service; while it is set, links begin with the service's own address. */
             https_fault: string | null;
         };

@@ -1,6 +1,7 @@
 /** The dns-status answer: the DNS records to publish and what is published now. Reading it changes no flag. */
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { DnsProvider } from "#identity/dns-checks/dns-provider.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { described, nullable } from "#platform/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
@@ -44,6 +45,9 @@ export const DnsStatus = Type.Object(
     domain: Type.String({ description: "The sending domain." }),
     verification_token: Type.String({ description: "Proves ownership." }),
     platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
+    dns_provider: nullable(
+      described(DnsProvider, "Who has the zone of the domain; null if its name servers are not found."),
+    ),
     dns: Type.Object(
       {
         ...DomainDnsChecks.properties,
@@ -83,6 +87,7 @@ export function dnsStatusOf(
   checks: DomainChecks,
   platform: PlatformDomains,
   tracking: DnsCheck | null,
+  provider: DnsProvider | null,
 ): Static<typeof DnsStatus> {
   const key = decisiveKey(checks);
   return {
@@ -90,6 +95,7 @@ export function dnsStatusOf(
     domain: domain.domain,
     verification_token: domain.verification_token,
     platform_spf_domain: platform.PLATFORM_SPF_DOMAIN,
+    dns_provider: provider,
     dns: {
       ...dnsChecksOf(checks),
       tracking,
@@ -102,7 +108,7 @@ export function dnsStatusOf(
       dkim_record: key?.check.expected ?? null,
       dmarc_suggested: checks.dmarc.expected,
       dmarc_record: checks.dmarc.found[0] ?? null,
-      records: dnsRecordsOf(checks, tracking),
+      records: dnsRecordsOf(checks, tracking, provider),
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Resolver } from "#dns/resolver-interface.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
+import { findDnsProvider } from "#identity/dns-checks/dns-provider.ts";
 import { checkDns, type PlatformDomains } from "#identity/domain-verification/check-dns.ts";
 import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
@@ -259,9 +260,10 @@ async function dnsStatus(
     listTrackingDomains(db, workspaceId),
   ]);
   const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
-  const [checks, tracking] = await Promise.all([
+  const [checks, tracking, provider] = await Promise.all([
     checkDns(resolver, domain, keys, config),
     host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
+    findDnsProvider(resolver, domain.domain),
   ]);
-  return dnsStatusOf(domain, checks, config, tracking);
+  return dnsStatusOf(domain, checks, config, tracking, provider);
 }
