@@ -174,6 +174,33 @@ create table autoresponder_runs (
   PRIMARY KEY (workspace_id, autoresponder_id, subscriber_id, occasion)
 );
 CREATE INDEX autoresponder_runs_due ON autoresponder_runs USING btree (workspace_id, autoresponder_id, due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX autoresponder_runs_waiting ON autoresponder_runs USING btree (workspace_id, autoresponder_id, next_step_id, due_at, subscriber_id) WHERE (due_at IS NOT NULL);
+
+create table autoresponder_step_counters (
+  workspace_id uuid not null,
+  step_id uuid not null,
+  autoresponder_id uuid not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
+  PRIMARY KEY (workspace_id, step_id)
+);
 
 create table autoresponder_steps (
   workspace_id uuid not null,
@@ -940,6 +967,13 @@ create table list_days (
   click_count integer default 0 not null,
   engaged_count integer default 0 not null,
   PRIMARY KEY (workspace_id, mailing_list_id, day)
+);
+
+create table mailbox_domains (
+  domain text not null,
+  provider text,
+  due_at timestamp with time zone not null,
+  PRIMARY KEY (domain)
 );
 
 create table mailing_lists (

@@ -148,7 +148,7 @@ const sends = new Set([
   ...["retry", "cancel"].map((act) => `POST /messages/{id}/${act}`),
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
-  ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),
+  ...["activate", "deactivate", "test"].map((act) => `POST /autoresponders/{id}/${act}`),
   // Changes where mail that was sent leads.
   "PATCH /campaigns/{id}/links",
 ]);

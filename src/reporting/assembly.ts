@@ -1,5 +1,6 @@
 /** Assembles the reporting wing: reports, the dashboard and Google Postmaster figures. */
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
@@ -9,6 +10,8 @@ import { deliverabilityEndpoints } from "./deliverability/endpoints.ts";
 import { createGoogleApi } from "./google-postmaster/api.ts";
 import { readCredentials } from "./google-postmaster/credentials.ts";
 import { fetchGoogleStatsDaily } from "./google-postmaster/fetch-daily.ts";
+import { mailboxProviderEndpoints } from "./mailbox-providers/endpoints.ts";
+import { lookUpMailboxProviders } from "./mailbox-providers/look-up-providers.ts";
 import { channelReportEndpoints } from "./message-origins/endpoints.ts";
 import { queueEndpoints } from "./queue/endpoints.ts";
 import { sendingReportEndpoints } from "./sending/endpoints.ts";
@@ -24,14 +27,23 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
     ...sendingReportEndpoints({ db, clock }),
     ...channelReportEndpoints({ db }),
     ...queueEndpoints({ db, clock, lanes: mergeLanes(config.LANES_FILE) }),
+    ...mailboxProviderEndpoints({ db, clock }),
     ...deliverabilityEndpoints({ db, clock, ...hooks, hasGooglePostmaster }),
   ];
 }
 
-/** Asks Google Postmaster daily. Empty without credentials. */
+/** Within the time of one look-up of a provider, which no one waits for. */
+const PROVIDER_DNS = { timeoutMs: 3_000, tries: 2 };
+
+/** Looks up mailbox providers, unless no mail leaves the machine, and asks Google Postmaster daily if there are credentials. */
 export function reportingRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
-  const { GOOGLE_POSTMASTER_CREDENTIALS: file } = config;
-  return file === null
-    ? []
-    : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })];
+  const { GOOGLE_POSTMASTER_CREDENTIALS: file, DNS_SERVERS: servers } = config;
+  const resolver = createResolver({ servers, ...PROVIDER_DNS });
+  const lanes = mergeLanes(config.LANES_FILE);
+  return [
+    ...(config.MAIL_MODE === "capture" ? [] : [lookUpMailboxProviders({ db, clock, resolver, lanes })]),
+    ...(file === null
+      ? []
+      : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })]),
+  ];
 }

@@ -32,6 +32,7 @@ import { autoresponders } from "./autoresponders/autoresponder.ts";
 import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
 import { mediaUsedByAutoresponders } from "./autoresponders/in-use-store.ts";
 import { findContentToSend, findSentAutoresponderMail } from "./autoresponders/presend-store.ts";
+import { autoresponderProgressEndpoints } from "./autoresponders/progress/endpoints.ts";
 import { autoresponderPurge } from "./autoresponders/purge.ts";
 import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
 import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
@@ -147,6 +148,7 @@ export function sendingEndpoints(
     }),
     ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
+    ...autoresponderProgressEndpoints({ db, clock, plans, notifyWorkers, acceptor, publicUrl }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
     ...emailToManyEndpoints({ db, acceptor, clock, platformFrom: config.DEFAULT_SENDER, onMoved }),
     ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),

@@ -3,12 +3,16 @@ import sql, { raw, type Sql } from "sql-template-tag";
 
 export type BulkOrigin = "campaign" | "autoresponder";
 
-export interface OriginTables {
-  /** One row for each message. */
-  readonly recipients: Sql;
+/** A table of counters, with the column by which its rows are found. */
+export interface CounterTable {
   readonly counters: Sql;
-  /** The column of `recipients` and `counters` that refers to the campaign or autoresponder. */
+  /** The column of the campaign, autoresponder or step. */
   readonly originId: Sql;
+}
+
+export interface OriginTables extends CounterTable {
+  /** One row for each message; it has the column `originId`, too. */
+  readonly recipients: Sql;
 }
 
 export const tablesOf: Readonly<Record<BulkOrigin, OriginTables>> = {
@@ -22,6 +26,12 @@ export const tablesOf: Readonly<Record<BulkOrigin, OriginTables>> = {
     counters: raw("autoresponder_counters"),
     originId: raw("autoresponder_id"),
   },
+};
+
+/** The counters of the steps of autoresponders. They are locked after those of the autoresponders. */
+export const stepCounters: CounterTable = {
+  counters: raw("autoresponder_step_counters"),
+  originId: raw("step_id"),
 };
 
 /**

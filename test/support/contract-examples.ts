@@ -210,6 +210,7 @@ export const resources: Readonly<
     return id;
   },
   "/views/{id}": async (owner) => create(owner, "/views", await savedView(owner)),
+  "/autoresponders/{id}/walk/{subscriber_id}": async (owner) => newMember(owner, [await newList(owner)]),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
   "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
   "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
@@ -575,6 +576,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
+  testAutoresponder: () => ({ emails: ["ada@example.net"] }),
   replaceAutoresponder: autoresponder,
   createMailingList: mailingList,
   updateSignupForm: () => ({

@@ -3913,6 +3913,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/autoresponders/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The steps of an autoresponder with their figures, and how many people wait for each
+         * @description The steps in their order. `getAutoresponder` has their content, `listWaitingPeople` the people who wait.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `autoresponders:read`.
+         */
+        get: operations["listAutoresponderSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/autoresponders/{id}/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * People who wait for their next mail of an autoresponder, the next mail first
+         * @description People are counted up to 10,000; beyond that `pagination.total_is_exact` is false. For long lists follow `pagination.next_cursor`. It also requires `subscribers:read`.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `autoresponders:read`.
+         */
+        get: operations["listWaitingPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/autoresponders/{id}/walk/{subscriber_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The mails of an autoresponder for one person: when each was written, or comes
+         * @description Shows where the person is in the series. For a person who is not in it the times are those of a series that begins now, or on the next day of a date trigger. Times of mail that comes are the earliest: a plan, a balance or an hourly cap may delay it. It also requires `subscribers:read`.
+         *
+         *     Needs the permission `autoresponders:read`.
+         */
+        get: operations["walkAutoresponder"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/autoresponders/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test of a step to a few addresses
+         * @description The mail is rendered as for a person in the series and marked as a test; it counts in the plan's allowance and in no figure of the autoresponder. `renderContent` shows a step without sending it.
+         *
+         *     Needs the permission `autoresponders:send`.
+         */
+        post: operations["testAutoresponder"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/emails/send": {
         parameters: {
             query?: never;
@@ -4741,6 +4833,30 @@ export interface paths {
          *     Needs the permission `reports:read`.
          */
         get: operations["getQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliverability/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Results by mailbox provider with a series by day, most messages first
+         * @description The results of the messages of the window at each mailbox provider. Domains are grouped by their MX, so that the business customers of a provider count as its own. `listRecipientDomains` with `provider` has the domains of one.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `reports:read`.
+         */
+        get: operations["listMailboxProviders"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9123,6 +9239,20 @@ export interface components {
             /** @description For example `example.com`. */
             domain: string;
         };
+        DnsProvider: {
+            /** @description The provider, for example `Cloudflare`; null for an unknown one. */
+            name: string | null;
+            /** @description The domain that its name servers have: forms append it to the name that is entered. */
+            zone: string;
+            /** @description The name servers of the zone, 10 at most. */
+            name_servers: string[];
+            /** @description What its form calls the name of a record; null if unknown. */
+            name_field: string | null;
+            /** @description What its form calls the value of a record; null if unknown. */
+            value_field: string | null;
+            /** @description Whether it can answer with its own addresses in the place of a CNAME; switch that off. */
+            proxies_aliases: boolean;
+        };
         DnsCheck: {
             /**
              * @description `error`: the DNS look-up failed, so the result is unknown.
@@ -9144,6 +9274,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
         };
         SpfCheck: {
             /**
@@ -9166,6 +9301,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
             /** @description DNS look-ups that evaluating the record takes; receivers stop at 10. */
             lookups: number;
         };
@@ -9184,6 +9324,8 @@ export interface components {
             host: string;
             /** @description The name without the registered domain, as DNS panels want it that append the domain themselves; `@` for the domain itself. */
             host_in_zone: string;
+            /** @description What to enter as the name in the form of the DNS provider, which appends its zone itself. It differs from `host_in_zone` where name servers have a zone below the registered domain, and where a provider wants the domain itself without a name (empty). */
+            host_relative: string;
             /** @description Includes what is already published when several services share one record. */
             value: string;
             /** @description Seconds. */
@@ -9208,6 +9350,8 @@ export interface components {
             verification_token: string;
             /** @description The domain to include in SPF. */
             platform_spf_domain: string;
+            /** @description Who has the zone of the domain; null if its name servers are not found. */
+            dns_provider: components["schemas"]["DnsProvider"] | null;
             /** @description What is published now, and what to publish. */
             dns: {
                 /** @description The TXT record that proves ownership. */
@@ -9453,6 +9597,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
         };
         TrackingDomain: {
             /**
@@ -9520,6 +9669,11 @@ export interface components {
             found_host: string | null;
             /** @description The result, and what to do. */
             message: string;
+            /**
+             * @description The mistake, if it is a usual one. `doubled_domain`: the panel has appended the domain to a name that had it; `wrong_host`: the record is at another wrong name; `missing_dot`: the panel has appended the domain to the target of the CNAME; `proxied`: the DNS provider answers with its own addresses in the place of the CNAME; `address_record`: an address record is in the place of the CNAME; `split_text`: the value is in several records; `cut_text`: its end is missing; `several_records`: there may be one only; `quoted_text`: quotation marks are part of it; `too_many_lookups`: receivers stop to evaluate the SPF record. Null if the record is right, or the mistake is another one.
+             * @enum {string|null}
+             */
+            diagnosis: "doubled_domain" | "wrong_host" | "missing_dot" | "proxied" | "address_record" | "split_text" | "cut_text" | "several_records" | "quoted_text" | "too_many_lookups" | null;
             /** @description The HTTPS error of the domain, as seen from this service; while it is set, links begin with the service's own address. */
             https_fault: string | null;
         };
@@ -11873,6 +12027,172 @@ export interface components {
             /** @description The mails of the series, in order. */
             steps: components["schemas"]["AutoresponderStep"][];
         };
+        AutoresponderStepFigures: {
+            /**
+             * Format: uuid
+             * @description Id of the step.
+             */
+            step_id: string;
+            /** @description Place in the series, from 1. */
+            position: number;
+            /** @description The subject, with merge tags. */
+            subject: string;
+            /** @description Time after the trigger, or after the step before. */
+            delay: {
+                /**
+                 * @description Days of 24 hours.
+                 * @default 0
+                 */
+                days: number;
+                /**
+                 * @description Hours, beside the days.
+                 * @default 0
+                 */
+                hours: number;
+                /**
+                 * @description Minutes, beside days and hours.
+                 * @default 0
+                 */
+                minutes: number;
+            };
+            /** @description People whose next mail is this one. It includes people who have left the list, until their time comes. */
+            waiting_count: number;
+            /** @description False if more may wait: beyond 100,000 they are not counted. */
+            waiting_count_is_exact: boolean;
+            /**
+             * Format: date-time
+             * @description When the first of them gets the mail; in the past if plan, balance or hourly cap do not cover it. Null if no one waits, and while the autoresponder is inactive.
+             */
+            next_mail_at: string | null;
+            /** @description Messages in the queue, deferred ones included. */
+            queued_count: number;
+            /** @description Messages that had their first attempt. */
+            sent_count: number;
+            /** @description Messages that a server accepted. */
+            delivered_count: number;
+            /** @description Opens by people. */
+            open_count: number;
+            /** @description Messages that were opened or clicked. */
+            unique_open_count: number;
+            /** @description Clicks by people. */
+            click_count: number;
+            /** @description Messages in which a person clicked. */
+            unique_click_count: number;
+            /** @description Messages that bounced. */
+            bounce_count: number;
+            /** @description Messages that were reported as spam. */
+            complaint_count: number;
+            /** @description People who unsubscribed by one of its messages. */
+            unsubscribe_count: number;
+            /** @description Messages that could not be sent for another reason than a bounce. */
+            failed_count: number;
+        };
+        WaitingPerson: {
+            /**
+             * Format: uuid
+             * @description Id of the subscriber.
+             */
+            subscriber_id: string;
+            /** @description Address of the subscriber. */
+            email: string;
+            /** @description First name; null if unknown. */
+            first_name: string | null;
+            /** @description Last name; null if unknown. */
+            last_name: string | null;
+            /**
+             * Format: uuid
+             * @description The step of their next mail.
+             */
+            step_id: string;
+            /**
+             * Format: date-time
+             * @description When the series began for them: the time of joining, or the day.
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When they get the next mail; null while the autoresponder is inactive.
+             */
+            next_mail_at: string | null;
+            /** @description False if the series ends when the time comes: they have left the list since, or its list or trigger was changed. */
+            continues: boolean;
+        };
+        /** @description A page of a list. */
+        WaitingPersonPage: {
+            /** @description The rows of the page. */
+            people: components["schemas"]["WaitingPerson"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        PlannedMail: {
+            /**
+             * Format: uuid
+             * @description Id of the step.
+             */
+            step_id: string;
+            /** @description Place in the series, from 1. */
+            position: number;
+            /** @description The subject, with merge tags. */
+            subject: string;
+            /**
+             * @description `sent`: the mail was written; `planned`: it comes at this time, unless there is an `obstacle`; `skipped`: the person's place in the series is behind it.
+             * @enum {string}
+             */
+            state: "sent" | "planned" | "skipped";
+            /**
+             * Format: date-time
+             * @description When the mail was written, comes, or would come. While the autoresponder is inactive: as if it were activated now. Null if it is skipped or has no time.
+             */
+            at: string | null;
+            /**
+             * Format: uuid
+             * @description The message of a sent mail, which may have left the log. Null otherwise.
+             */
+            message_id: string | null;
+        };
+        SeriesWalk: {
+            /**
+             * Format: uuid
+             * @description Id of the subscriber.
+             */
+            subscriber_id: string;
+            /** @description Address of the subscriber. */
+            email: string;
+            /** @description First name; null if unknown. */
+            first_name: string | null;
+            /** @description Last name; null if unknown. */
+            last_name: string | null;
+            /**
+             * @description Where the person is in the newest round of the series.
+             * @enum {string}
+             */
+            progress: "not_started" | "waiting" | "finished";
+            /**
+             * Format: date-time
+             * @description When that round began: the time of joining, or the day. Null if it has not.
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a round begins, or would begin: now, as if the person joined now, or on the next day of a date trigger. Null while one goes on, and if none comes.
+             */
+            next_start_at: string | null;
+            /**
+             * @description Why the person gets no mail as things are. `not_a_member`: is not on the list; `unsubscribed`, `invalid`, `suppressed`: gets no mail of the list, because of the status there, the address, or a suppression list; `left`: has left the list since the round began, or list or trigger were changed; `no_date`: has no date in the field of the trigger; `date_has_passed`: the date does not come again. Null if nothing prevents it.
+             * @enum {string|null}
+             */
+            obstacle: "not_a_member" | "unsubscribed" | "suppressed" | "invalid" | "left" | "no_date" | "date_has_passed" | null;
+            /** @description The mails of the series, in order. */
+            mails: components["schemas"]["PlannedMail"][];
+        };
+        AutoresponderTestOrder: {
+            /**
+             * Format: uuid
+             * @description The step; omitted: the first.
+             */
+            step_id?: string | null;
+            /** @description Addresses that get the test. */
+            emails: string[];
+        };
         Email: {
             /** @description One recipient: `ada@example.com` or `Ada <ada@example.com>`. */
             to: string;
@@ -13327,6 +13647,54 @@ export interface components {
                 /** @description Mail of campaigns and autoresponders. */
                 bulk: components["schemas"]["TimeToDeliver"];
             };
+        };
+        MailboxProvider: {
+            /** @description The lane of the provider's mail servers, such as `google`; `default`: all other providers. Null: domains that are not looked up yet, which takes some minutes after the first mail. */
+            provider: string | null;
+            /** @description Recipient domains with mail in the window. */
+            domain_count: number;
+            /** @description Share of all messages, 0 to 100. */
+            percent_total: number;
+            /** @description Without those that were suppressed or cancelled. */
+            total_messages: number;
+            /** @description Delivered, including messages that were complained about later. */
+            success: number;
+            /** @description Messages that bounced. */
+            bounced: number;
+            /** @description Messages that failed for another reason. */
+            failure: number;
+            /** @description Queued, being sent or deferred. */
+            still_trying: number;
+            /** @description Messages that were reported as spam. */
+            complained: number;
+            /** @description Messages that a person opened or clicked in. */
+            opened: number;
+            /** @description Messages in which a person clicked. */
+            clicked: number;
+            /** @description The days of the window, oldest first, also those without mail. */
+            days: {
+                /**
+                 * Format: date
+                 * @description A UTC day; messages count on the day they came.
+                 */
+                date: string;
+                /** @description Without those that were suppressed or cancelled. */
+                total_messages: number;
+                /** @description Delivered, including messages that were complained about later. */
+                success: number;
+                /** @description Messages that bounced. */
+                bounced: number;
+                /** @description Messages that failed for another reason. */
+                failure: number;
+                /** @description Queued, being sent or deferred. */
+                still_trying: number;
+                /** @description Messages that were reported as spam. */
+                complained: number;
+                /** @description Messages that a person opened or clicked in. */
+                opened: number;
+                /** @description Messages in which a person clicked. */
+                clicked: number;
+            }[];
         };
         GooglePostmaster: {
             /** @description Whether the operator connected Google Postmaster Tools, and Google accepted the credentials at the last request. */
@@ -27177,6 +27545,243 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listAutoresponderSteps: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the autoresponder, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Steps of the autoresponder */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The steps of an autoresponder with their figures, and how many people wait for each. */
+                        data: {
+                            /** @description The steps in their order, 20 at most. */
+                            steps: components["schemas"]["AutoresponderStepFigures"][];
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listWaitingPeople: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only people whose next mail is this step. */
+                step_id?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the autoresponder, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description People who wait */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description People who wait for their next mail of an autoresponder, the next mail first. */
+                        data: components["schemas"]["WaitingPersonPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    walkAutoresponder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the autoresponder, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the subscriber, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                subscriber_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Mails of the autoresponder for this person */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The mails of an autoresponder for one person: when each was written, or comes. */
+                        data: components["schemas"]["SeriesWalk"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    testAutoresponder: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the autoresponder, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AutoresponderTestOrder"];
+            };
+        };
+        responses: {
+            /** @description Test sent */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Send a test of a step to a few addresses. */
+                        data: {
+                            /** @description The messages of the test. */
+                            messages: {
+                                /** @description Id of the message. */
+                                id: string;
+                                /** @description Its recipient. */
+                                to: string;
+                            }[];
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_EMAIL_NOT_VERIFIED_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     sendEmail: {
         parameters: {
             query?: {
@@ -29177,6 +29782,58 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listMailboxProviders: {
+        parameters: {
+            query?: {
+                /** @description Number of days up to now. */
+                window_days?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Mailbox providers */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Results by mailbox provider with a series by day, most messages first. */
+                        data: {
+                            /** @description One row a provider with mail, as many as there are lanes at most. */
+                            providers: components["schemas"]["MailboxProvider"][];
+                            /** @description As applied. */
+                            window_days: number;
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getDeliverability: {
         parameters: {
             query?: {
@@ -29229,6 +29886,8 @@ export interface operations {
             query?: {
                 /** @description Number of days up to now. */
                 window_days?: number;
+                /** @description Only domains of this mailbox provider, as `listMailboxProviders` names it. `percent_total` remains a share of all messages. */
+                provider?: string;
                 /** @description Page to return, from 1. */
                 page?: number;
                 /** @description Rows per page, at most 200. */

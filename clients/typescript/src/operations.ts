@@ -2094,6 +2094,46 @@ export interface Operations {
    */
   deactivateAutoresponder(input: { id: string } & CallOptions): Call<Data<"deactivateAutoresponder">>;
   /**
+   * The steps of an autoresponder with their figures, and how many people wait for each.
+   * The steps in their order. `getAutoresponder` has their content, `listWaitingPeople` the people who wait.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `autoresponders:read`.
+   *
+   * `GET /autoresponders/{id}/steps`
+   */
+  listAutoresponderSteps(input: { id: string } & CallOptions): Call<Data<"listAutoresponderSteps">>;
+  /**
+   * People who wait for their next mail of an autoresponder, the next mail first.
+   * People are counted up to 10,000; beyond that `pagination.total_is_exact` is false. For long lists follow `pagination.next_cursor`. It also requires `subscribers:read`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `autoresponders:read`.
+   *
+   * `GET /autoresponders/{id}/waiting`
+   */
+  listWaitingPeople(input: { id: string; query?: Query<"listWaitingPeople"> } & CallOptions): PagedCall<Data<"listWaitingPeople">, "people">;
+  /**
+   * The mails of an autoresponder for one person: when each was written, or comes.
+   * Shows where the person is in the series. For a person who is not in it the times are those of a series that begins now, or on the next day of a date trigger. Times of mail that comes are the earliest: a plan, a balance or an hourly cap may delay it. It also requires `subscribers:read`.
+   *
+   * Needs the permission `autoresponders:read`.
+   *
+   * `GET /autoresponders/{id}/walk/{subscriber_id}`
+   */
+  walkAutoresponder(input: { id: string; subscriber_id: string } & CallOptions): Call<Data<"walkAutoresponder">>;
+  /**
+   * Send a test of a step to a few addresses.
+   * The mail is rendered as for a person in the series and marked as a test; it counts in the plan's allowance and in no figure of the autoresponder. `renderContent` shows a step without sending it.
+   *
+   * Needs the permission `autoresponders:send`.
+   *
+   * `POST /autoresponders/{id}/test`
+   */
+  testAutoresponder(input: { id: string; body: Body<"testAutoresponder"> } & CallOptions): Call<Data<"testAutoresponder">>;
+  /**
    * Send one transactional email to one recipient.
    * Use it for receipts, password resets and other mail that one person has asked for. The answer comes after the message is stored safely; delivery follows in the background, and `GET /messages/{id}` or the events of webhooks tell what becomes of it. Send an `Idempotency-Key`, so that a repeated request sends nothing twice. Each accepted email counts in the plan's allowance.
    *
@@ -2483,6 +2523,17 @@ export interface Operations {
    * `GET /queue`
    */
   getQueue(input?: CallOptions): Call<Data<"getQueue">>;
+  /**
+   * Results by mailbox provider with a series by day, most messages first.
+   * The results of the messages of the window at each mailbox provider. Domains are grouped by their MX, so that the business customers of a provider count as its own. `listRecipientDomains` with `provider` has the domains of one.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `reports:read`.
+   *
+   * `GET /deliverability/providers`
+   */
+  listMailboxProviders(input?: { query?: Query<"listMailboxProviders"> } & CallOptions): Call<Data<"listMailboxProviders">>;
   /**
    * Rates, reputation of sending addresses and domains, and bounces by cause.
    * How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.
@@ -2990,6 +3041,10 @@ export const operationTable = {
   deleteAutoresponder: "DELETE /autoresponders/{id}",
   activateAutoresponder: "POST /autoresponders/{id}/activate",
   deactivateAutoresponder: "POST /autoresponders/{id}/deactivate",
+  listAutoresponderSteps: "GET /autoresponders/{id}/steps",
+  listWaitingPeople: "GET /autoresponders/{id}/waiting [people]",
+  walkAutoresponder: "GET /autoresponders/{id}/walk/{subscriber_id}",
+  testAutoresponder: "POST /autoresponders/{id}/test",
   sendEmail: "POST /emails/send key",
   createEmail: "POST /emails key",
   createEmailBatch: "POST /emails/batch key",
@@ -3028,6 +3083,7 @@ export const operationTable = {
   listSmtpStats: "GET /stats/smtp [stats]",
   listApiStats: "GET /stats/api [stats]",
   getQueue: "GET /queue",
+  listMailboxProviders: "GET /deliverability/providers",
   getDeliverability: "GET /deliverability",
   listRecipientDomains: "GET /deliverability/recipient-domains [stats]",
   listJobs: "GET /jobs [jobs]",

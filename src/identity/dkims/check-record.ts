@@ -1,6 +1,7 @@
 /** Checks that a key's record is in the DNS. Its p= value is compared, not the text (mail/dkim/dkim.ts). */
 
 import type { Resolver } from "#dns/resolver-interface.ts";
+import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "#mail/dkim/dkim.ts";
 import { findMisplaced, misplacedRecordMessage } from "#mail/dns/misplaced-record.ts";
@@ -22,7 +23,7 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
   const answer = await resolver.txt(host);
   if (answer.outcome === "failed") {
     const message = `${host} could not be looked up (${answer.reason}).`;
-    return { ...place, status: "error", found: [], message };
+    return diagnosed({ ...place, status: "error", found: [], message });
   }
   const texts = answer.outcome === "found" ? answer.records : [];
   const { status, found, message } = dkimKeyMatches(texts, key.public_key);
@@ -31,14 +32,14 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
     const misplaced = await findMisplaced(resolver, host, [below, key.domain], isMeantAsDkim);
     if (misplaced !== null) {
       const sentence = misplacedRecordMessage("DKIM", misplaced.host, host);
-      return {
+      return diagnosed({
         ...place,
         status: "mismatch",
         found: [...misplaced.texts],
         found_host: misplaced.host,
         message: sentence,
-      };
+      });
     }
   }
-  return { ...place, status, found: [...found], message };
+  return diagnosed({ ...place, status, found: [...found], message });
 }

@@ -147,6 +147,7 @@ describe("verify-dns", () => {
       expected: data.dns_value,
       found: [data.dns_value],
       found_host: null,
+      diagnosis: null,
       message: expect.any(String),
     });
     expect((await rowOf(data.id)).verified_at).toBe(service.clock.now().toISOString());

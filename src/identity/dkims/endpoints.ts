@@ -99,6 +99,7 @@ const KeyVerification = Type.Object(
     found: DnsCheck.properties.found,
     found_host: DnsCheck.properties.found_host,
     message: DnsCheck.properties.message,
+    diagnosis: DnsCheck.properties.diagnosis,
   },
   { $id: "DkimKeyVerification" },
 );

@@ -4,6 +4,7 @@
  */
 
 import type { Resolver } from "#dns/resolver-interface.ts";
+import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "#mail/dns/dmarc-policy.ts";
 import { repairDmarc } from "#mail/dns/dmarc-repair.ts";
@@ -28,8 +29,9 @@ export async function checkDomainDmarc(
   const check = await checkDmarc(resolver, domain);
   const { status, host, found, foundHost: found_host, message } = check;
   const expected = suggestedDmarc(check, domain, reportsTo);
-  const dmarc: DnsCheck = { status, host, type: "TXT", expected, found: [...found], found_host, message };
-  return { dmarc, reports: reportsTo === null ? null : { ...dmarc, ...reportsCheck(check, reportsTo) } };
+  const dmarc = { status, host, type: "TXT" as const, expected, found: [...found], found_host, message };
+  const reports = reportsTo === null ? null : { ...dmarc, ...reportsCheck(check, reportsTo) };
+  return { dmarc: diagnosed(dmarc), reports: reports && diagnosed(reports) };
 }
 
 function reportsCheck(check: DmarcCheck, reportsTo: string): Pick<DnsCheck, "status" | "message"> {

@@ -5,6 +5,7 @@
  */
 
 import type { Resolver } from "#dns/resolver-interface.ts";
+import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { findMisplaced, misplacedRecordMessage } from "#mail/dns/misplaced-record.ts";
 
@@ -23,18 +24,23 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
     }),
   );
   const places = [atOwnHost, atDomain].filter((place) => place !== undefined);
-  const conclude = (status: DnsCheck["status"], message: string, host = ownHost): DnsCheck => ({
-    status,
-    host,
-    type: "TXT",
-    expected,
-    found: places.flatMap((place) => place.found),
-    found_host: null,
-    message,
-  });
+  const conclude = (
+    status: DnsCheck["status"],
+    message: string,
+    { host = ownHost, found, found_host = null }: Partial<DnsCheck> = {},
+  ): DnsCheck =>
+    diagnosed({
+      status,
+      host,
+      type: "TXT",
+      expected,
+      found: found ?? places.flatMap((place) => place.found),
+      found_host,
+      message,
+    });
   const proof = places.find((place) => place.isProved);
   if (proof !== undefined) {
-    return conclude("verified", `The verification record is published at ${proof.host}.`, proof.host);
+    return conclude("verified", `The verification record is published at ${proof.host}.`, proof);
   }
   const fault = places.find((place) => place.fault !== null);
   if (fault !== undefined) {
@@ -52,7 +58,7 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
     return conclude("missing", `No verification record was found; add the TXT record at ${ownHost}.`);
   }
   const message = misplacedRecordMessage("verification", misplaced.host, ownHost);
-  return { ...conclude("mismatch", message), found: [...misplaced.texts], found_host: misplaced.host };
+  return conclude("mismatch", message, { found: [...misplaced.texts], found_host: misplaced.host });
 }
 
 /** DNS panels add quotation marks, blanks and capitals; the token contains none of them. */

@@ -40,6 +40,7 @@ export async function checkReceiving(
     expected: `${PREFERENCE} ${hosts[0]}`,
     found: sorted.map(({ preference, exchange }) => `${preference} ${exchange || "."}`),
     found_host: null,
+    diagnosis: null,
     message,
   });
   if (answer.outcome === "failed")

@@ -3,6 +3,7 @@
  * what the existing records permit.
  */
 import type { Resolver } from "#dns/resolver-interface.ts";
+import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { checkSpf } from "#mail/dns/spf-check.ts";
 import { shownTerm } from "#mail/dns/spf-record.ts";
@@ -23,9 +24,9 @@ export async function checkDomainSpf(
   const check = await checkSpf(resolver, domain, platformSpfDomain);
   const { status, found, foundHost: found_host, lookups, deadNames, message } = check;
   const place = { status, host: domain, type: "TXT" as const, found: [...found], found_host, lookups };
-  if (status === "verified") return { ...place, expected: found[0] ?? "", message };
+  if (status === "verified") return diagnosed({ ...place, expected: found[0] ?? "", message });
   const { value, notes } = suggestedSpf(found, platformSpfDomain, deadNames);
-  return { ...place, expected: value, message: [message, ...notes].join(" ") };
+  return diagnosed({ ...place, expected: value, message: [message, ...notes].join(" ") });
 }
 
 export interface SuggestedSpf {

@@ -1,10 +1,11 @@
 /** The dns-status answer: the DNS records to publish and what is published now. Reading it changes no flag. */
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { DnsProvider } from "#identity/dns-checks/dns-provider.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { described, nullable } from "#platform/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
-import { DnsRecord, dnsRecordsOf } from "./records-to-publish.ts";
+import { DnsRecord, dnsRecordsOf, type OtherChecks } from "./records-to-publish.ts";
 
 const SpfCheck = Type.Object(
   {
@@ -44,6 +45,9 @@ export const DnsStatus = Type.Object(
     domain: Type.String({ description: "The sending domain." }),
     verification_token: Type.String({ description: "Proves ownership." }),
     platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
+    dns_provider: nullable(
+      described(DnsProvider, "Who has the zone of the domain; null if its name servers are not found."),
+    ),
     dns: Type.Object(
       {
         ...DomainDnsChecks.properties,
@@ -86,7 +90,7 @@ export function dnsStatusOf(
   domain: CheckedDomain,
   checks: DomainChecks,
   platform: PlatformDomains,
-  { tracking, receiving }: { readonly tracking: DnsCheck | null; readonly receiving: readonly DnsCheck[] },
+  others: OtherChecks,
 ): Static<typeof DnsStatus> {
   const key = decisiveKey(checks);
   return {
@@ -94,10 +98,11 @@ export function dnsStatusOf(
     domain: domain.domain,
     verification_token: domain.verification_token,
     platform_spf_domain: platform.PLATFORM_SPF_DOMAIN,
+    dns_provider: others.provider,
     dns: {
       ...dnsChecksOf(checks),
-      tracking,
-      receiving: [...receiving],
+      tracking: others.tracking,
+      receiving: [...others.receiving],
       ownership_verified: checks.ownership.status === "verified",
       spf_verified: checks.spf.status === "verified",
       dkim_verified: key?.check.status === "verified",
@@ -107,7 +112,7 @@ export function dnsStatusOf(
       dkim_record: key?.check.expected ?? null,
       dmarc_suggested: checks.dmarc.expected,
       dmarc_record: checks.dmarc.found[0] ?? null,
-      records: dnsRecordsOf(checks, tracking, receiving),
+      records: dnsRecordsOf(checks, others),
     },
   };
 }

@@ -160,6 +160,15 @@ describe("dns-status", () => {
     expect(await rowOf(id)).toMatchObject({ is_verified: false, dkim_verified: false, checked_at: null });
   });
 
+  test("names the DNS provider, and each record as its form wants it", async () => {
+    const { id } = (await create()).body.data;
+    service.dns.zone[domain] = { ...(service.dns.zone[domain] as object), NS: ["ns-1.awsdns-01.com"] };
+    const { data } = (await status(id)).body;
+    expect(data.dns_provider).toMatchObject({ name: "Amazon Route 53", zone: domain });
+    const names = data.dns.records.map((record: { host_relative: string }) => record.host_relative);
+    expect(names).toEqual(["_posthaste-verify", "", "ph1._domainkey", "_dmarc"]);
+  });
+
   test("the tokens of two workspaces differ", async () => {
     const other = await service.newWorkspace();
     const [own, theirs] = [(await create()).body.data, (await create(domain, other.key)).body.data];

@@ -4,6 +4,7 @@ import type { Resolver } from "#dns/resolver-interface.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
+import { findDnsProvider } from "#identity/dns-checks/dns-provider.ts";
 import { checkDns, type PlatformDomains, withPrivateName } from "#identity/domain-verification/check-dns.ts";
 import { checkReceiving, receivingHosts } from "#identity/domain-verification/check-receiving.ts";
 import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
@@ -264,12 +265,13 @@ async function dnsStatus(
   ]);
   const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
   const ours = received.length === 0 ? [] : await receivingHosts(resolverFor(config.BOUNCE_DOMAIN), config);
-  const [checks, tracking, mx] = await Promise.all([
+  const [checks, tracking, mx, provider] = await Promise.all([
     checkDns(resolver, domain, keys, config),
     host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
     Promise.all(received.map((name) => checkReceiving(resolver, name, ours))),
+    findDnsProvider(resolver, domain.domain),
   ]);
   const warned = withPrivateName(config);
   const receiving = mx.map((check) => warned(check, ours[0] ?? ""));
-  return dnsStatusOf(domain, checks, config, { tracking, receiving });
+  return dnsStatusOf(domain, checks, config, { tracking, receiving, provider });
 }

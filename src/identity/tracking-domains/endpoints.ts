@@ -76,6 +76,7 @@ const TrackingDomainVerification = Type.Object(
     found: DnsCheck.properties.found,
     found_host: DnsCheck.properties.found_host,
     message: DnsCheck.properties.message,
+    diagnosis: DnsCheck.properties.diagnosis,
     https_fault: TrackingDomain.properties.https_fault,
   },
   { $id: "TrackingDomainVerification" },
@@ -217,11 +218,12 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const { check, obstacle, domain } = await verifyTrackingDomain(deps, workspaceId, before);
         if (domain === undefined) throw notFound("Tracking domain");
         if (obstacle !== null) throw new ApiError("CONFLICT", obstacle);
-        const { status, host, expected, found: records, found_host } = check;
+        const { status, host, expected, found: records, found_host, diagnosis } = check;
         const { is_verified: verified, https_fault } = domain;
         const message =
           https_fault === null ? check.message : `${check.message} ${withoutHttps(https_fault)}`;
-        return { verified, status, host, expected, found: records, found_host, message, https_fault };
+        const dns = { status, host, expected, found: records, found_host, diagnosis };
+        return { verified, ...dns, message, https_fault };
       },
     }),
   ];

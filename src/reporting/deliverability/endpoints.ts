@@ -5,12 +5,13 @@ import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { reports } from "#messages/permission.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { pageFields, windowField } from "#platform/http/request/query.ts";
+import { pageFields, textField, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
 import { described } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { countsByDomain, totalsOfDays } from "#reporting/counters/breakdowns-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
+import { domainsOfProvider } from "#reporting/mailbox-providers/store.ts";
 import { type DeliverabilityDeps, deliverabilityOf } from "./report.ts";
 import { Deliverability } from "./shapes.ts";
 
@@ -44,7 +45,14 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       description:
         "How the messages of the window fared at each recipient domain, with the sums in `total_row`.",
       needs,
-      query: { window_days: windowField(MOST_DAYS), ...pageFields() },
+      query: {
+        window_days: windowField(MOST_DAYS),
+        provider: textField(
+          63,
+          "Only domains of this mailbox provider, as `listMailboxProviders` names it. `percent_total` remains a share of all messages.",
+        ),
+        ...pageFields(),
+      },
       answer: Type.Object({
         stats: Type.Array(DomainStats, { description: "Results by domain, most messages first." }),
         total_row: described(DomainStats, "The sums of all domains."),
@@ -54,9 +62,10 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       message: "Recipient domains",
       async handle({ caller: { workspaceId }, query }) {
         const since = new Date(clock.now().getTime() - query.window_days * DAY_MS);
+        const only = query.provider === undefined ? null : domainsOfProvider(query.provider);
         const page = { limit: query.limit, offset: offsetOf(query) };
         const [{ rows, total }, all] = await Promise.all([
-          countsByDomain(db, workspaceId, since, page),
+          countsByDomain(db, workspaceId, since, page, only),
           totalsOfDays(db, workspaceId, since),
         ]);
         const whole = domainRow("total", all);

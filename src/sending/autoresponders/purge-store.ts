@@ -132,14 +132,19 @@ export function removeUnusedContents(
     delete from autoresponder_contents c using unused u where c.workspace_id = u.workspace_id and c.id = u.id`);
 }
 
-/** Deletes the counters of a deleted autoresponder without mails. They go last: the purge finds it by them. */
+/** Deletes the counters of a deleted autoresponder without mails, and of its steps. They go last: the purge finds it by them. */
 export async function removeCountersOfDeleted(
   db: Queryable,
   { workspace_id, id }: PurgeableAutoresponder,
 ): Promise<void> {
   await db.run(sql`
-    delete from autoresponder_counters n
-    where n.workspace_id = ${workspace_id} and n.autoresponder_id = ${id} and not exists (
-      select from autoresponder_mails m
-      where m.workspace_id = n.workspace_id and m.autoresponder_id = n.autoresponder_id)`);
+    with gone as (
+      delete from autoresponder_counters n
+      where n.workspace_id = ${workspace_id} and n.autoresponder_id = ${id} and not exists (
+        select from autoresponder_mails m
+        where m.workspace_id = n.workspace_id and m.autoresponder_id = n.autoresponder_id)
+      returning n.workspace_id, n.autoresponder_id
+    )
+    delete from autoresponder_step_counters s using gone g
+    where s.workspace_id = g.workspace_id and s.autoresponder_id = g.autoresponder_id`);
 }

@@ -78,6 +78,12 @@ export async function insertStepMails(
     ), counted as (
       update autoresponder_counters set queued = queued + (select count(*) from mail)
       where workspace_id = ${workspaceId} and autoresponder_id = ${id}
+      returning true
+    ), step_counted as (
+      -- Reads "counted", so that all transactions lock the counters of the autoresponder first.
+      insert into autoresponder_step_counters as n (workspace_id, step_id, autoresponder_id, queued)
+      select ${workspaceId}, ${step.id}, ${id}, (select count(*) from mail) from counted
+      on conflict (workspace_id, step_id) do update set queued = n.queued + excluded.queued
     )
     update autoresponder_runs r
     set next_step_id = next.id, due_at = ${ownNow} + make_interval(mins => next.delay_minutes)

@@ -5,7 +5,7 @@ import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted, omittable } from "#platform/shapes.ts";
-import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "#sending/mail/test-send.ts";
+import { sendCampaignTest, type TestDeps, TestSent, testAddresses } from "#sending/mail/test-send.ts";
 import {
   Campaign,
   CampaignChange,
@@ -59,26 +59,7 @@ const SendOrder = Type.Object(
   { $id: "SendOrder", additionalProperties: false },
 );
 
-const TestOrder = Type.Object(
-  {
-    emails: Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: MOST_TEST_RECIPIENTS,
-      description: "Addresses that get the test.",
-    }),
-  },
-  { $id: "TestOrder" },
-);
-
-const TestSent = Type.Object({
-  messages: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "Id of the message." }),
-      to: Type.String({ description: "Its recipient." }),
-    }),
-    { description: "The messages of the test." },
-  ),
-});
+const TestOrder = Type.Object({ emails: testAddresses }, { $id: "TestOrder" });
 
 export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
   const { db } = deps;
@@ -329,7 +310,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: "Test sent",
       errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, params, body, requestId }) =>
-        sendTest(deps, { caller, requestId }, params.id, body.emails),
+        sendCampaignTest(deps, { caller, requestId, ...body }, params.id),
     }),
   ];
 }

@@ -14,7 +14,8 @@ import { type AudienceCount, countAudience } from "#sending/campaigns/audience/c
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import type { CampaignReader } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { samplePerson } from "#sending/mail/choose-person.ts";
-import { type LoadedMail, SAMPLE_SENDER } from "#sending/preview/load-mail.ts";
+import { SAMPLE_SENDER } from "#sending/mail/new-mail.ts";
+import type { LoadedMail } from "#sending/preview/load-mail.ts";
 import { type MailComposing, prepareMail } from "#sending/preview/prepare-mail.ts";
 import { type AskAside, createMailThread } from "#sending/preview/render-in-thread.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";

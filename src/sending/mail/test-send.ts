@@ -1,10 +1,10 @@
 /**
- * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority of
- * transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
+ * Sends a mail to a few addresses as a test: that of a campaign or of a step of an autoresponder. It is made and routed as
+ * the mail itself, with the priority of transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
  * their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
  * List-Unsubscribe.
  */
-
+import { type Static, Type } from "typebox";
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
@@ -26,10 +26,26 @@ import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
 import { testLinks } from "#tracking/link-tokens.ts";
 import { samplePerson } from "./choose-person.ts";
 import { findRecipientValues } from "./find-sent-mail-store.ts";
-import { commonHeaders, draftToSend, tryMail } from "./mail-content.ts";
+import { commonHeaders, draftToSend, type StoredMail, tryMail } from "./mail-content.ts";
 import { mailValues } from "./web-view-values.ts";
 
-export const MOST_TEST_RECIPIENTS = 5;
+const MOST_TEST_RECIPIENTS = 5;
+
+export const testAddresses = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: MOST_TEST_RECIPIENTS,
+  description: "Addresses that get the test.",
+});
+
+export const TestSent = Type.Object({
+  messages: Type.Array(
+    Type.Object({
+      id: Type.String({ description: "Id of the message." }),
+      to: Type.String({ description: "Its recipient." }),
+    }),
+    { description: "The messages of the test." },
+  ),
+});
 
 export interface TestDeps {
   readonly acceptor: Acceptor;
@@ -37,39 +53,68 @@ export interface TestDeps {
   readonly publicUrl: () => string;
 }
 
+/** Who asks for a test, and who gets it. */
+export interface TestRequest {
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly emails: readonly string[];
+}
+
+/** A mail to test, with what its list, its domain and its route decide. */
+export interface MailToTest {
+  readonly mail: StoredMail;
+  /** Undefined for the whole workspace, and if the list does not exist. */
+  readonly list: MailingList | undefined;
+  readonly returnPathHost: string | null;
+  /** The sending IP and the rule that the mail names; null where it names none. */
+  readonly route: ReturnType<typeof routeChoice>;
+}
+
 /**
- * Either all messages are accepted or none.
- * @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST for an sms, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
- * INSUFFICIENT_BALANCE
+ * Sends a test of a campaign. Either all messages are accepted or none.
+ * @throws ApiError NOT_FOUND, BAD_REQUEST for an sms, and what sendTest throws
  */
-export async function sendTest(
-  { db, clock, acceptor, publicUrl, hasSmsGateway }: CampaignDeps & TestDeps,
-  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+export async function sendCampaignTest(
+  deps: CampaignDeps & TestDeps,
+  request: TestRequest,
   id: string,
-  emails: readonly string[],
-): Promise<{ messages: { id: string; to: string }[] }> {
-  const { workspaceId, timezone } = caller;
+): Promise<Static<typeof TestSent>> {
+  const { db, hasSmsGateway } = deps;
+  const { workspaceId } = request.caller;
   const campaign = await requireCampaign(db, workspaceId, id);
   requireGateway(campaign, hasSmsGateway);
   if (campaign.message_type === "sms") {
     const advice = "send a duplicate of it to a list of your own numbers";
     throw new ApiError("BAD_REQUEST", `A test is sent by email, and this campaign is an SMS: ${advice}`);
   }
+  const route = routeChoice(await requireRoute(db, workspaceId, campaign));
+  const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
+  const list = await findList(db, workspaceId, campaign);
+  return sendTest(deps, request, { mail: campaign, list, returnPathHost, route });
+}
+
+/**
+ * Either all messages are accepted or none.
+ * @throws ApiError VALIDATION_ERROR, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
+ */
+export async function sendTest(
+  { db, clock, acceptor, publicUrl }: TestDeps & Pick<CampaignDeps, "db" | "clock">,
+  { caller, requestId, emails }: TestRequest,
+  { mail: stored, list, returnPathHost, route: { ip, ruleId } }: MailToTest,
+): Promise<Static<typeof TestSent>> {
+  const { workspaceId, timezone } = caller;
   // An address that is given twice gets one message.
   const recipients = new Map(
     emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
   ).values();
-  await requireSender(db, workspaceId, campaign.from_email);
-  const { ip, ruleId } = routeChoice(await requireRoute(db, workspaceId, campaign));
-  const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
-  const list = await findList(db, workspaceId, campaign);
+  await requireSender(db, workspaceId, stored.from_email);
   const listId = list?.id ?? null;
-  const draft = { ...draftToSend(campaign, list, caller), tracks_opens: false, tracks_clicks: false };
+  const draft = { ...draftToSend(stored, list, caller), tracks_opens: false, tracks_clicks: false };
   const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone });
   const headers = commonHeaders(draft);
   const ready = { campaign: draft, content, headers };
-  const from = parseAddress(campaign.from_email);
-  if (!from.ok) throw new Error("a campaign's from_email is an address");
+  const from = parseAddress(stored.from_email);
+  if (!from.ok) throw new Error("the from_email of stored mail is an address");
   const particulars = {
     // Without List-Unsubscribe: a test unsubscribes no one.
     headers,
@@ -104,7 +149,7 @@ export async function sendTest(
         subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
         html: String(mail.html ?? htmlFromText(String(mail.text ?? ""))),
         text: mail.text === null ? null : String(mail.text),
-        attachments: campaign.attachments,
+        attachments: stored.attachments,
         particulars,
         bounceEmail: null,
         requestId,

@@ -6,20 +6,19 @@ import { requirePermissions } from "#platform/http/authenticate.ts";
 import { need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId } from "#platform/ids.ts";
 import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
-import { listSteps } from "#sending/autoresponders/steps-store.ts";
+import { mailOfStep } from "#sending/autoresponders/mail-of-step.ts";
 import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { presentList } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
 import { draftToSend, type StoredMail } from "#sending/mail/mail-content.ts";
+import { newMail } from "#sending/mail/new-mail.ts";
 import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 import type { OrderedMail } from "./rendered-mail.ts";
 
-/** The sender of content that has none yet. */
-export const SAMPLE_SENDER = "sender@example.com";
 /** The content of an autoresponder is not shown to a key for campaigns alone. */
 const READ_AUTORESPONDERS = permissionOf(need(autoresponders, "read"));
 
@@ -35,29 +34,6 @@ export interface LoadedMail {
   /** Without content. */
   readonly files: Campaign["attachments"];
 }
-
-const newMail: Omit<StoredMail, "id"> = {
-  name: "",
-  message_type: "email",
-  phone_field_name: null,
-  subject: "",
-  html_content: null,
-  text_content: null,
-  from_email: SAMPLE_SENDER,
-  from_name: null,
-  reply_to: null,
-  enable_open_tracking: null,
-  enable_click_tracking: null,
-  use_custom_headers: false,
-  custom_headers: null,
-  url_domain_id: null,
-  sender_email: null,
-  recipient_type: "mailing_list",
-  mailing_list_id: null,
-  segment_id: null,
-  segment_conditions: null,
-  attachments: [],
-};
 
 /** @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE for an autoresponder */
 export async function loadMail(db: Queryable, caller: Caller, order: OrderedMail): Promise<LoadedMail> {
@@ -126,11 +102,7 @@ async function findStep(
   if (autoresponder === undefined) {
     throw fieldError("autoresponder_id", "is no autoresponder of this workspace");
   }
-  const steps = await listSteps(db, workspaceId, autoresponderId);
-  const step = stepId === null ? steps[0] : steps.find(({ id }) => id === stepId);
-  if (step === undefined) throw fieldError("step_id", "is no step of this autoresponder");
-  const { subject, html_content, text_content } = step;
-  return { ...newMail, ...autoresponder, subject, html_content, text_content };
+  return mailOfStep(db, workspaceId, autoresponder, stepId);
 }
 
 /** @throws ApiError VALIDATION_ERROR */

@@ -19,17 +19,24 @@ export function DnsState({ status }: { readonly status: Check["status"] }) {
   return <StateMark {...looks[status]} />;
 }
 
+export interface NameInForm {
+  /** Empty for the domain itself, at some providers. */
+  readonly name: string;
+  /** For example "the field Name of Cloudflare"; undefined if the provider is not known. */
+  readonly form: string | undefined;
+}
+
 interface Props {
   readonly type: string;
   readonly host: string;
-  /** The host without the domain that DNS panels append themselves. */
-  readonly hostInZone?: string;
+  /** What to enter in a DNS panel that appends the domain itself. */
+  readonly nameInForm?: NameInForm;
   readonly value: string;
   /** Undefined while it has not been looked up. */
   readonly check?: Pick<Check, "status" | "found" | "found_host"> | undefined;
 }
 
-export function DnsRecord({ type, host, hostInZone, value, check }: Props) {
+export function DnsRecord({ type, host, nameInForm, value, check }: Props) {
   return (
     <>
       <dl className="mt-3 grid items-baseline grid-cols-[56px_minmax(0,1fr)] gap-x-4 gap-y-1">
@@ -38,10 +45,14 @@ export function DnsRecord({ type, host, hostInZone, value, check }: Props) {
         <dt className="text-muted">Host</dt>
         <dd className="flex min-w-0 flex-wrap items-baseline gap-x-4">
           <Copyable text={host} label="host" isShown isWhole />
-          {hostInZone !== undefined && (
+          {nameInForm && (
             <span className="inline-flex min-w-0 flex-wrap items-baseline gap-x-1 text-small text-muted">
-              or, where the DNS panel appends the domain,
-              <Copyable text={hostInZone} label="short host" isShown isWhole />
+              or, {nameInForm.form ? `in ${nameInForm.form}` : "where the DNS panel appends the domain"},
+              {nameInForm.name === "" ? (
+                "nothing"
+              ) : (
+                <Copyable text={nameInForm.name} label="short host" isShown isWhole />
+              )}
             </span>
           )}
         </dd>

@@ -81,10 +81,15 @@ export function DomainPage() {
       </div>
       {(error ?? verify.error) && <Failure error={error ?? verify.error} onRetry={() => refetch()} />}
       {!data && !error && <RecordSkeletons />}
+      {data?.dns_provider && <Provider {...data.dns_provider} />}
       <ul>
         {records.map((record) => (
           <li key={`${record.purpose} ${record.host}`} className="border-t border-line py-5">
-            <RecordCheck record={record} check={checkOf(record, data?.dns)} />
+            <RecordCheck
+              record={record}
+              check={checkOf(record, data?.dns)}
+              provider={data?.dns_provider ?? null}
+            />
           </li>
         ))}
       </ul>
@@ -130,14 +135,34 @@ function checkOf({ purpose, host }: Dns["records"][number], dns: Dns | undefined
   return purpose === "dkim" && check?.host !== host ? undefined : check;
 }
 
+/** Where the records are to be added, and what its form does with them. */
+function Provider({ name, zone, name_servers, proxies_aliases }: Schema<"DnsProvider">) {
+  return (
+    <p className="pb-4 text-muted">
+      {name === null
+        ? `Add the records where ${zone} has its DNS. Its name servers are ${name_servers.join(", ")}.`
+        : `${zone} has its DNS at ${name}: add the records there. Its form appends ${zone} to names.`}
+      {proxies_aliases && " Switch its proxy off for CNAME records (DNS only)."}
+    </p>
+  );
+}
+
+function formOf(provider: Schema<"DnsProvider"> | null): string | undefined {
+  if (provider?.name == null) return undefined;
+  const { name, name_field } = provider;
+  return name_field === null ? `the form of ${name}` : `the field ${name_field} of ${name}`;
+}
+
 function RecordCheck({
   record,
   check,
+  provider,
 }: {
   readonly record: Dns["records"][number];
   readonly check: Schema<"DnsCheck"> | undefined;
+  readonly provider: Schema<"DnsProvider"> | null;
 }) {
-  const { purpose, type, host, host_in_zone, value, required, status } = record;
+  const { purpose, type, host, host_relative, value, required, status } = record;
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-3">
@@ -148,7 +173,13 @@ function RecordCheck({
         </span>
       </div>
       {check && <p className="mt-1 text-muted">{check.message}</p>}
-      <DnsRecord type={type} host={host} hostInZone={host_in_zone} value={value} check={check} />
+      <DnsRecord
+        type={type}
+        host={host}
+        nameInForm={{ name: host_relative, form: formOf(provider) }}
+        value={value}
+        check={check}
+      />
     </>
   );
 }

@@ -5,7 +5,7 @@
 import { countEngagements } from "#audience/subscribers/engagement-store.ts";
 import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { BulkOrigin } from "#sending/bulk-origin-tables-store.ts";
+import { type BulkOrigin, stepCounters, tablesOf } from "#sending/bulk-origin-tables-store.ts";
 import {
   countCampaignEngagements,
   countEngagementTotals,
@@ -13,6 +13,7 @@ import {
   engagementScores,
   updateEngagedRecipients,
 } from "./engagement-store.ts";
+import { findStepsOfMail } from "./steps-of-mail-store.ts";
 
 export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], now: Date): Promise<void> {
   const ofCampaigns = engaged.filter(({ campaignId }) => campaignId !== null);
@@ -26,11 +27,18 @@ export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], n
     await countEngagements(tx, people, now);
   }
   if (ofCampaigns.length > 0) {
-    await countEngagementTotals(tx, "campaign", ofCampaigns, campaignRecipients);
+    await countEngagementTotals(tx, tablesOf.campaign, ofCampaigns, campaignRecipients);
     await countCampaignEngagements(tx, ofCampaigns);
   }
   if (ofAutoresponders.length > 0) {
-    await countEngagementTotals(tx, "autoresponder", ofAutoresponders, autoresponderRecipients);
+    await countEngagementTotals(tx, tablesOf.autoresponder, ofAutoresponders, autoresponderRecipients);
+    const stepOf = await findStepsOfMail(tx, ofAutoresponders);
+    await countEngagementTotals(
+      tx,
+      stepCounters,
+      ofAutoresponders.map((one) => ({ ...one, autoresponderId: stepOf(one) })),
+      autoresponderRecipients.map((one) => ({ ...one, originId: stepOf(one) })),
+    );
   }
 }
 

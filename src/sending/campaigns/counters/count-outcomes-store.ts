@@ -10,7 +10,14 @@ import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome
 import type { MessageStatus, StoredStatus } from "#messages/message/status.ts";
 import { integerArray, timestamptzArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-tables-store.ts";
+import {
+  type BulkOrigin,
+  type CounterTable,
+  listOfMailSql,
+  stepCounters,
+  tablesOf,
+} from "#sending/bulk-origin-tables-store.ts";
+import { findStepsOfMail } from "./steps-of-mail-store.ts";
 
 /** Statuses that the activity feed shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
@@ -103,11 +110,17 @@ export async function countMoved(tx: Queryable, moved: readonly MovedMessage[]):
   const ofCampaigns = moved.filter(isOfCampaign);
   if (ofCampaigns.length > 0) {
     await moveDomains(tx, ofCampaigns);
-    await moveTotals(tx, "campaign", ofCampaigns);
+    await moveTotals(tx, tablesOf.campaign, ofCampaigns);
     await moveHours(tx, ofCampaigns);
   }
   const ofAutoresponders = moved.filter(isOfAutoresponder);
-  if (ofAutoresponders.length > 0) await moveTotals(tx, "autoresponder", ofAutoresponders);
+  if (ofAutoresponders.length > 0) {
+    await moveTotals(tx, tablesOf.autoresponder, ofAutoresponders);
+    const stepOf = await findStepsOfMail(tx, ofAutoresponders);
+    const ofSteps = ofAutoresponders.map((one) => ({ ...one, originId: stepOf(one) }));
+    const counted = ofSteps.filter(isCounted);
+    if (counted.length > 0) await moveTotals(tx, stepCounters, counted);
+  }
 }
 
 async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
@@ -137,8 +150,11 @@ async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promi
   );
 }
 
-async function moveTotals(tx: Queryable, origin: BulkOrigin, moved: readonly MovedMessage[]): Promise<void> {
-  const { counters, originId: id } = tablesOf[origin];
+async function moveTotals(
+  tx: Queryable,
+  { counters, originId: id }: CounterTable,
+  moved: readonly MovedMessage[],
+): Promise<void> {
   const groups = grouped(moved, (one) => `${one.workspaceId} ${one.originId}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await tx.rows(
@@ -165,7 +181,7 @@ async function moveTotals(tx: Queryable, origin: BulkOrigin, moved: readonly Mov
       failures_in_a_row = case when c.goes_on then n.failures_in_a_row else 0 end + c.failures
     from change c join held using (workspace_id, ${id})
     where n.workspace_id = c.workspace_id and n.${id} = c.${id}`,
-    `count ${origin}s`,
+    `count in ${counters.sql}`,
   );
 }
 

@@ -4,11 +4,18 @@ import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts
 import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-tables-store.ts";
+import {
+  type BulkOrigin,
+  type CounterTable,
+  listOfMailSql,
+  stepCounters,
+  tablesOf,
+} from "#sending/bulk-origin-tables-store.ts";
 
 /** A message with the opens and clicks of this batch. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
-  readonly originId: string;
+  readonly originId: string | null;
+  readonly messageId: string;
 }
 
 /**
@@ -46,7 +53,7 @@ export function updateEngagedRecipients(
       from locked l
       where (is_first_open or is_first_click) and r.workspace_id = l.workspace_id and r.message_id = l.message_id
     )
-    select m.workspace_id as "workspaceId", m.${originId} as "originId", m.subscriber_id as "subscriberId",
+    select m.workspace_id as "workspaceId", m.${originId} as "originId", m.message_id as "messageId", m.subscriber_id as "subscriberId",
       o.mailing_list_id as "mailingListId", opens, clicks, opened_at as "openedAt", clicked_at as "clickedAt",
       is_first_open as "isFirstOpen", is_first_click as "isFirstClick", is_first as "isFirst"
     from locked m left join ${listOfMailSql(sql`m.${originId}`, sql`m.message_id`)} o on true`);
@@ -106,11 +113,10 @@ const eventsSql = (engaged: readonly Engaged[]) => {
 /** Updates the counters. Their locks are taken first and cover the rows of hours and links, so no deadlock is possible. */
 export async function countEngagementTotals(
   tx: Queryable,
-  origin: BulkOrigin,
+  { counters, originId }: CounterTable,
   engaged: readonly Engaged[],
   recipients: readonly EngagedRecipient[],
 ): Promise<void> {
-  const { counters, originId } = tablesOf[origin];
   const firsts = (read: (recipient: EngagedRecipient) => boolean) =>
     sql`${recipients.map((recipient) => Number(read(recipient)))}::int[]`;
   await tx.run(sql`
@@ -188,13 +194,20 @@ export async function countUnsubscribed(
       select workspace_id, campaign_id, date_trunc('hour', ${now}::timestamptz, 'UTC'), 1 from marked
       on conflict (workspace_id, campaign_id, hour) do update set unsubscribes = h.unsubscribes + 1
     )`;
-  const counted = await tx.run(sql`
+  const isOfCampaign = origin === "campaign";
+  const row = await tx.row<{ step_id: string | null }>(sql`
     with marked as (
       update ${recipients} set unsubscribed_at = ${now}
       where workspace_id = ${workspaceId} and message_id = ${messageId} and unsubscribed_at is null
-      returning workspace_id, ${originId}
-    )${origin === "campaign" ? hours : empty}
+      returning workspace_id, ${originId}, ${isOfCampaign ? sql`null::uuid` : sql`step_id`} as step_id
+    )${isOfCampaign ? hours : empty}
     update ${counters} c set unsubscribed = c.unsubscribed + 1, activities = c.activities + 1
-    from marked m where c.workspace_id = m.workspace_id and c.${originId} = m.${originId}`);
-  return counted > 0;
+    from marked m where c.workspace_id = m.workspace_id and c.${originId} = m.${originId}
+    returning m.step_id`);
+  if (row !== undefined && !isOfCampaign) {
+    await tx.run(sql`
+      update ${stepCounters.counters} set unsubscribed = unsubscribed + 1, activities = activities + 1
+      where workspace_id = ${workspaceId} and step_id = ${row.step_id}`);
+  }
+  return row !== undefined;
 }

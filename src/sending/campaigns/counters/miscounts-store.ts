@@ -10,7 +10,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-tables-store.ts";
 
 export interface OriginMiscount {
-  /** The kind of counter; for campaign hours and links, also which hour or link. */
+  /** The kind of counter; for campaign hours and links, and for steps, also which. */
   readonly counter_of: string;
   /** The id of the campaign or autoresponder. */
   readonly origin_id: string;
@@ -139,9 +139,22 @@ const miscountsByLink = sql`
     using (workspace_id, origin_id, index) ${comparison(["click_count", "unique_click_count"])}
   where v.kept <> v.counted and not ${isOlderThanLog}`;
 
+/** Differences in the counters of steps: results, and what recipients did. */
+const stepCounters = [...storedStatuses, "sent", "unique_opens", "unique_clicks", "unsubscribed"];
+const miscountsByStep = sql`
+  select 'autoresponder_step ' || step_id, origin_id, null, v.*
+  from (select autoresponder_id as origin_id, * from autoresponder_step_counters) k
+  left join (
+    select r.workspace_id, r.step_id, ${byStatus}, ${wasAttempted} as sent, count(r.first_opened_at)::int as unique_opens,
+      count(r.first_clicked_at)::int as unique_clicks, count(r.unsubscribed_at)::int as unsubscribed
+    from autoresponder_mails r join messages m on m.workspace_id = r.workspace_id and m.id = r.message_id
+    group by 1, 2) c
+    using (workspace_id, step_id) ${comparison(stepCounters)}
+  where v.kept <> v.counted and not ${isOlderThanLog}`;
+
 const parts: Readonly<Record<BulkOrigin, readonly Sql[]>> = {
   campaign: [miscountsByDomain, miscountsByHour, miscountsByLink],
-  autoresponder: [],
+  autoresponder: [miscountsByStep],
 };
 
 /** At most 1,000 differences; empty when all counters are right. One statement, so that all rows are of one snapshot. */

@@ -1,0 +1,117 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { builtInLanes } from "#delivery/lanes/default-lanes.ts";
+import { createResolver } from "#dns/network-resolver.ts";
+import { applyCounterDeltas } from "#messages/counters/apply-deltas-store.ts";
+import { createLog } from "#platform/log/log.ts";
+import { DAY_MS } from "#platform/time-units.ts";
+import { reportScene } from "#test/support/report-scene.ts";
+import { startService } from "#test/support/service.ts";
+import { lookUpMailboxProviders } from "./look-up-providers.ts";
+
+const mx = (...hosts: string[]) => ({ MX: hosts.map((host, at): [number, string] => [at, host]) });
+const service = await startService({
+  zone: {
+    "mail.test": mx("aspmx.l.google.com"),
+    "shop.test": mx("alt1.aspmx.l.google.com", "aspmx.l.google.com"),
+    "mixed.test": mx("aspmx.l.google.com", "own.mixed.test"),
+    "yahoo.test": mx("mta5.am0.yahoodns.net"),
+    "own.test": mx("mx.own.test"),
+    "broken.test": "servfail",
+  },
+});
+const { database: db, clock, dns } = service;
+const now = new Date("2026-06-15T12:00:00Z");
+const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 });
+const context = { signal: new AbortController().signal, log: createLog("silent") };
+const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver) => {
+  await applyCounterDeltas(db).run(context);
+  const task = lookUpMailboxProviders({ db, clock, resolver: asked, lanes: builtInLanes });
+  await task.run(context);
+};
+const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
+
+beforeEach(async () => {
+  clock.set(now);
+  await db.run(sql`truncate mailbox_domains`);
+});
+
+test("domains are grouped by the provider of all their MX hosts, most messages first, with each day of the window", async () => {
+  const { get, send } = await reportScene(service);
+  await send("delivered", { to: "a@mail.test" });
+  await send("complained", { to: "b@shop.test", acceptedAt: daysAgo(1), time: daysAgo(1) });
+  await send("bounced", { to: "c@shop.test" });
+  await send("suppressed", { to: "d@shop.test" });
+  await send("deferred", { to: "a@mixed.test" });
+  await send("failed", { to: "a@own.test" });
+  await send("delivered", { to: "a@yahoo.test", acceptedAt: daysAgo(5), time: daysAgo(5) });
+  await lookUp();
+  const { providers, window_days } = await get("/deliverability/providers?window_days=2");
+  expect(window_days).toBe(2);
+  expect(providers).toMatchObject([
+    {
+      provider: "google",
+      domain_count: 2,
+      percent_total: 60,
+      total_messages: 3,
+      success: 2,
+      bounced: 1,
+      failure: 0,
+      still_trying: 0,
+      complained: 1,
+      days: [
+        { date: "2026-06-13", total_messages: 0 },
+        { date: "2026-06-14", total_messages: 1, success: 1, complained: 1 },
+        { date: "2026-06-15", total_messages: 2, success: 1, bounced: 1 },
+      ],
+    },
+    { provider: "default", domain_count: 2, total_messages: 2, failure: 1, still_trying: 1 },
+  ]);
+  const whole = (await get("/deliverability/providers?window_days=7")).providers;
+  expect(whole.map(({ provider }: { provider: string }) => provider)).toEqual(["google", "default", "yahoo"]);
+  const ofGoogle = await get("/deliverability/recipient-domains?window_days=2&provider=google&limit=1");
+  expect(ofGoogle).toMatchObject({
+    stats: [{ domain: "shop.test", total_messages: 2, percent_total: 40 }],
+    total_row: { total_messages: 5 },
+    pagination: { total: 2 },
+  });
+});
+
+test("domains that are not looked up yet are a group of their own, also when the DNS answers nothing", async () => {
+  const { get, send } = await reportScene(service);
+  await send("delivered", { to: "a@broken.test" });
+  await send("delivered", { to: "a@mail.test" });
+  const names = async () =>
+    (await get("/deliverability/providers")).providers.map(({ provider }: { provider: string }) => provider);
+  expect(await names()).toEqual([null]);
+  await lookUp({ mx: async () => ({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }) });
+  expect(await db.rows(sql`select from mailbox_domains`)).toEqual([]);
+  await lookUp();
+  expect(new Set(await names())).toEqual(new Set([null, "google"]));
+});
+
+test("a provider is looked up again after two weeks, and kept while the DNS does not answer", async () => {
+  const { send, get } = await reportScene(service);
+  await send("delivered", { to: "a@mail.test" });
+  await lookUp();
+  const asked: string[] = [];
+  const failing = {
+    mx: async (name: string) => {
+      asked.push(name);
+      return { outcome: "failed", reason: "SERVFAIL" } as const;
+    },
+  };
+  await lookUp(failing);
+  expect(asked).not.toContain("mail.test");
+  clock.advance(15 * DAY_MS);
+  await lookUp(failing);
+  expect(asked).toContain("mail.test");
+  expect((await get("/deliverability/providers")).providers).toMatchObject([{ provider: "google" }]);
+});
+
+test("a workspace without mail has no providers, and an unknown provider no domains", async () => {
+  const { get, call } = await reportScene(service);
+  expect(await get("/deliverability/providers")).toEqual({ providers: [], window_days: 30 });
+  expect(await get("/deliverability/recipient-domains?provider=nobody")).toMatchObject({ stats: [] });
+  expect((await call("GET", "/deliverability/recipient-domains?provider=%00")).status).toBe(400);
+});
