@@ -12,6 +12,7 @@ import { type HygieneParts, hygieneEndpoints, hygieneJobOutcomes, hygieneJobs } 
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
+import { trackingBaseOf } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { listReceivingDomains } from "#inbound/routes/store.ts";
@@ -34,6 +35,7 @@ import {
   usesOfIdentity,
 } from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
+import { lockLogoPath } from "#sending/media/logo.ts";
 import { createInvitationMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
@@ -91,6 +93,8 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       onRemoved: forgetCaller,
       onTeammateRemoved: forgetCaller,
       sendInvitation: createInvitationMailer(sendPlatformMail, clock),
+      lockLogoPath,
+      mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, parts.publicUrl()),
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(

@@ -66,6 +66,7 @@ import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
 import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
 import { mediaEndpoints } from "./media/endpoints.ts";
+import { mediaUsedByBrand } from "./media/logo.ts";
 import { registerMedia } from "./media/media-page.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
@@ -132,7 +133,7 @@ export function sendingEndpoints(
       clock,
       plans,
       mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
-      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders],
+      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByBrand],
     }),
     ...campaignCheckEndpoints({
       ...mailComposing,

@@ -15,7 +15,7 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
-import { brandEndpoints } from "./brand/endpoints.ts";
+import { brandEndpoints, type LogoHooks } from "./brand/endpoints.ts";
 import { firstOwnerEndpoints } from "./first-owner/endpoints.ts";
 import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
@@ -54,7 +54,7 @@ export interface PeopleParts extends Omit<SingleSignOnDeps, "policy"> {
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
 /** The other wings' share in these endpoints. */
-export interface WorkspaceHooks extends ApiKeyHooks {
+export interface WorkspaceHooks extends ApiKeyHooks, LogoHooks {
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
 }
@@ -78,7 +78,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
-    ...brandEndpoints({ db, clock }),
+    ...brandEndpoints({ db, clock, ...hooks }),
     ...textEndpoints({ db, clock }),
     ...operatorEndpoints({ db, clock, plans, ...hooks }),
     ...installationUserEndpoints({ db, clock, ...hooks }),

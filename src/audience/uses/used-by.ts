@@ -6,7 +6,14 @@ import { need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable } from "#platform/shapes.ts";
 
-export const userKinds = ["campaign", "autoresponder", "segment", "suppression_list", "import"] as const;
+export const userKinds = [
+  "campaign",
+  "autoresponder",
+  "segment",
+  "suppression_list",
+  "import",
+  "brand",
+] as const;
 type UserKind = (typeof userKinds)[number];
 
 /** Users of one object that an answer lists. */
@@ -15,7 +22,7 @@ export const MOST_USERS = 20;
 const ObjectUser = Type.Object(
   {
     kind: Type.Enum([...userKinds], { description: "What it is." }),
-    id: described(Id, "Its id; of an import, the id of the job."),
+    id: described(Id, "Its id; of an import, the id of the job; of the brand, that of the workspace."),
     name: Type.String({ description: "Its name; of an import, the name of the file." }),
     mailing_list_id: nullable(described(Id, "Of a segment, the list that it is of; otherwise null.")),
     prevents_deletion: Type.Boolean({

@@ -9,7 +9,6 @@ import { verifyShop } from "#test/support/campaigns.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
 import { gif, jpg, png } from "#test/support/pictures.ts";
 import { startService } from "#test/support/service.ts";
-import { findMediaUrl } from "./media-link.ts";
 
 const service = await startService();
 const { call, database, workspaceId } = service;
@@ -242,11 +241,21 @@ describe("the address of a picture", () => {
   });
 });
 
-test("an id gives the address of a picture of its workspace only", async () => {
+test("a picture is the logo of its own workspace only, and not deleted as long as it is", async () => {
   const { id, url } = await upload();
-  const { workspaceId: other } = await service.newWorkspace();
-  expect(await findMediaUrl(database, workspaceId, id, service.url)).toBe(url);
-  expect(await findMediaUrl(database, other, id, service.url)).toBe(undefined);
+  const { key } = await service.newWorkspace();
+  const foreign = await call("PATCH", "/brand", { logo_media_id: id, display_name: "Other" }, { key });
+  expect([foreign.status, foreign.body.details[0].field]).toEqual([400, "logo_media_id"]);
+  expect((await call("GET", "/brand", undefined, { key })).body.data.display_name).toBeNull();
+  const set = await call("PATCH", "/brand", { logo_media_id: id });
+  expect([set.status, set.body.data.logo_url]).toEqual([200, url]);
+  const [used] = (await call("GET", `/media/${id}`)).body.data.used_by.users;
+  expect(used).toMatchObject({ kind: "brand", id: workspaceId, prevents_deletion: true });
+  expect((await call("DELETE", `/media/${id}`)).status).toBe(409);
+  await call("PATCH", "/brand", { display_name: "Shop" });
+  expect((await call("GET", "/brand")).body.data.logo_media_id).toBe(id);
+  await call("PATCH", "/brand", { logo_media_id: null });
+  expect((await call("DELETE", `/media/${id}`)).status).toBe(200);
 });
 
 describe("a picture in use", () => {

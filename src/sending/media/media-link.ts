@@ -6,10 +6,8 @@
  *
  * The 74 random bits of an id (RFC 9562 section 5.7) cannot be guessed. The file name is for people only.
  */
-import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
 import type { PictureKind } from "./picture/picture.ts";
-import { findMedia } from "./store.ts";
 
 export const MEDIA_PATH = "/media/";
 
@@ -32,17 +30,6 @@ export interface NamedPicture {
 export function mediaUrl(base: string, workspaceId: WorkspaceId, picture: NamedPicture): string {
   const token = octetsOfIds(workspaceId, picture.id).toString("base64url");
   return `${base}${MEDIA_PATH}${token}/${encodeURIComponent(fileNameOf(picture))}`;
-}
-
-/** The address of a picture by its id; undefined if the workspace has no such picture. */
-export async function findMediaUrl(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-  base: string,
-): Promise<string | undefined> {
-  const picture = await findMedia(db, workspaceId, id);
-  return picture && mediaUrl(base, workspaceId, picture);
 }
 
 /** The name in ASCII with the ending of its kind: `summer-sale.jpg`. */

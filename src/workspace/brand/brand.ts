@@ -1,7 +1,7 @@
 /** The brand of a workspace: what its pages and mails show of it. */
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
-import { nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 import { contrastOf, readHexColor, TEXT_CONTRAST, textOn } from "./contrast.ts";
 import { standardColors } from "./page-colors.ts";
@@ -23,6 +23,9 @@ const fields = {
       maxLength: LONGEST_URL,
       description: "https address that the name links to; null for none.",
     }),
+  ),
+  logo_media_id: nullable(
+    described(Id, "A picture of `/media`, shown above the text of pages; null for none."),
   ),
   accent_color: color("Colour of buttons; null: the service's blue."),
   background_color: color("Background of pages in light mode; null: white."),
@@ -46,6 +49,7 @@ const fields = {
 export const Brand = Type.Object(
   {
     ...fields,
+    logo_url: nullable(Type.String({ description: "The address of the logo." })),
     accent_text_color: Type.String({
       description: "The text colour on accent_color, which the service chooses for its contrast.",
     }),
@@ -60,11 +64,16 @@ export const BrandChanges = Type.Partial(Type.Object(fields), { $id: "BrandChang
 type BrandChanges = Static<typeof BrandChanges>;
 
 /** A brand as it is stored. */
-export type BrandSettings = Required<BrandChanges>;
+export interface BrandSettings extends Required<BrandChanges> {
+  /** The path of the logo's address, which is the same on every host. */
+  logo_path: string | null;
+}
 
 export const noBrand: BrandSettings = {
   display_name: null,
   website: null,
+  logo_media_id: null,
+  logo_path: null,
   accent_color: null,
   background_color: null,
   text_color: null,
@@ -72,12 +81,21 @@ export const noBrand: BrandSettings = {
   postal_address: null,
 };
 
-/** The brand as the API shows it. */
-export function shownBrand(brand: BrandSettings, updated_at: Date | null): Static<typeof Brand> {
-  return { ...brand, accent_text_color: textOn(brand.accent_color ?? standardColors.accent), updated_at };
+/** The brand as the API shows it. @param base a tracking domain or PUBLIC_URL, without a trailing slash */
+export function shownBrand(
+  { logo_path, ...brand }: BrandSettings,
+  updated_at: Date | null,
+  base: string,
+): Static<typeof Brand> {
+  return {
+    ...brand,
+    logo_url: logo_path && `${base}${logo_path}`,
+    accent_text_color: textOn(brand.accent_color ?? standardColors.accent),
+    updated_at,
+  };
 }
 
-/** The brand after a change; omitted fields stay. @throws ApiError VALIDATION_ERROR */
+/** The brand after a change but for its logo; omitted fields stay. @throws ApiError VALIDATION_ERROR */
 export function changedBrand(held: BrandSettings, given: BrandChanges): BrandSettings {
   const brand = { ...held };
   for (const field of colorFields) {

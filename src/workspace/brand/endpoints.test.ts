@@ -8,6 +8,8 @@ const change = (body: unknown) => call("PATCH", "/brand", body);
 const none = {
   display_name: null,
   website: null,
+  logo_media_id: null,
+  logo_url: null,
   accent_color: null,
   background_color: null,
   text_color: null,

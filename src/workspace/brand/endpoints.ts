@@ -1,17 +1,31 @@
 /** The brand of a workspace over HTTP. */
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Brand, BrandChanges, changedBrand, noBrand, shownBrand } from "./brand.ts";
 import { brandResource } from "./permission.ts";
 import { findBrand, lockBrand, updateBrand } from "./store.ts";
 
-interface Dependencies {
+/** Pictures belong to a later wing. */
+export interface LogoHooks {
+  /** The path of a picture's address, locked until the transaction ends; undefined for ids that are no picture's. */
+  readonly lockLogoPath: (
+    tx: Queryable,
+    workspaceId: WorkspaceId,
+    mediaId: string,
+  ) => Promise<string | undefined>;
+  /** Where addresses of pictures begin. */
+  readonly mediaBase: (workspaceId: WorkspaceId) => Promise<string>;
+}
+
+interface Dependencies extends LogoHooks {
   readonly db: Database;
   readonly clock: Clock;
 }
 
-export function brandEndpoints({ db, clock }: Dependencies): Endpoint[] {
+export function brandEndpoints({ db, clock, lockLogoPath, mediaBase }: Dependencies): Endpoint[] {
   return [
     endpoint({
       id: "getBrand",
@@ -19,13 +33,13 @@ export function brandEndpoints({ db, clock }: Dependencies): Endpoint[] {
       path: "/brand",
       summary: "The brand of the workspace",
       description:
-        "Name, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.",
+        "Name, logo, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.",
       needs: need(brandResource, "read"),
       answer: Brand,
       message: "Brand",
       async handle({ caller: { workspaceId } }) {
         const brand = await findBrand(db, workspaceId);
-        return shownBrand(brand ?? noBrand, brand?.updated_at ?? null);
+        return shownBrand(brand ?? noBrand, brand?.updated_at ?? null, await mediaBase(workspaceId));
       },
     }),
     endpoint({
@@ -39,13 +53,27 @@ export function brandEndpoints({ db, clock }: Dependencies): Endpoint[] {
       body: BrandChanges,
       answer: Brand,
       message: "Brand updated",
-      handle: ({ caller: { workspaceId }, body }) =>
-        db.transaction(async (tx) => {
-          const now = clock.now();
-          const brand = changedBrand(await lockBrand(tx, workspaceId, now), body);
-          await updateBrand(tx, workspaceId, brand, now);
-          return shownBrand(brand, now);
-        }),
+      async handle({ caller: { workspaceId }, body }) {
+        const now = clock.now();
+        const brand = await db.transaction(async (tx) => {
+          const changed = changedBrand(await lockBrand(tx, workspaceId, now), body);
+          const { logo_media_id: logo } = body;
+          if (logo !== undefined) {
+            changed.logo_media_id = logo;
+            changed.logo_path = logo && ((await lockLogoPath(tx, workspaceId, logo)) ?? refuseLogo());
+          }
+          await updateBrand(tx, workspaceId, changed, now);
+          return changed;
+        });
+        return shownBrand(brand, now, await mediaBase(workspaceId));
+      },
     }),
   ];
+}
+
+function refuseLogo(): never {
+  throw invalid({
+    field: "logo_media_id",
+    message: "logo_media_id is no picture of /media: upload it first",
+  });
 }

@@ -8,7 +8,7 @@ export interface StoredBrand extends BrandSettings {
   readonly updated_at: Date;
 }
 
-const columns = sql`display_name, website, accent_color, background_color, text_color, footer_text, postal_address`;
+const columns = sql`display_name, website, logo_media_id, logo_path, accent_color, background_color, text_color, footer_text, postal_address`;
 
 /** The brand of a workspace; undefined before it was first changed. */
 export function findBrand(db: Queryable, workspaceId: WorkspaceId): Promise<StoredBrand | undefined> {
@@ -33,7 +33,8 @@ export async function updateBrand(
 ): Promise<void> {
   await tx.run(sql`
     update brands
-    set display_name = ${brand.display_name}, website = ${brand.website}, accent_color = ${brand.accent_color},
+    set display_name = ${brand.display_name}, website = ${brand.website}, logo_media_id = ${brand.logo_media_id},
+      logo_path = ${brand.logo_path}, accent_color = ${brand.accent_color},
       background_color = ${brand.background_color}, text_color = ${brand.text_color},
       footer_text = ${brand.footer_text}, postal_address = ${brand.postal_address}, updated_at = ${now}
     where workspace_id = ${workspaceId}`);

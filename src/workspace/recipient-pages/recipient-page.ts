@@ -26,6 +26,8 @@ fieldset, .box:not(fieldset .box) { margin-bottom: 1rem }
 label.box input { flex: none; width: auto; margin: 0; accent-color: var(--accent) }
 .help { display: block; margin-bottom: .25rem; color: var(--soft); font-size: .9375rem }
 .fault { padding: .7rem .9rem; border-inline-start: 4px solid #c62828; background: var(--ground) }
+.logo { display: block; order: -1; max-width: 100%; max-height: 4rem; margin-bottom: 1.5rem }
+main:has(.logo) { display: flex; flex-direction: column }
 .lines { white-space: pre-line }
 footer { width: 100%; max-width: 30rem; margin-top: 1.5rem; color: var(--soft); font-size: .875rem; text-align: center }
 footer p { margin: 0 0 .5rem }
@@ -62,9 +64,10 @@ export class RecipientPage {
     { formOrigin }: PageOptions = {},
   ): FastifyReply {
     const { language } = this.texts;
-    const options = { language, ...(formOrigin !== undefined && { formOrigin }) };
+    const sources = this.#brand.logo_path === null ? [] : ["img-src 'self'"];
+    const options = { language, sources, ...(formOrigin !== undefined && { formOrigin }) };
     const layout = cardLayout(css + pageColors(this.#brand), brandFooter(this.#brand), options);
-    return sendPage(reply, status, title, body, layout);
+    return sendPage(reply, status, title, html`${brandLogo(this.#brand)}${body}`, layout);
   }
 
   /** A page with 429 that says when to try again. @param seconds until the limit ends */
@@ -76,6 +79,12 @@ export class RecipientPage {
     const body = html`<p>${this.texts.say("try_again_later", { time })}</p>`;
     return this.send(reply, 429, this.texts.say(title), body);
   }
+}
+
+/** The pictures of a workspace are served on every host. */
+function brandLogo({ logo_path, display_name }: BrandSettings): Html {
+  if (logo_path === null) return html``;
+  return html`<img class="logo" src="${logo_path}" alt="${display_name ?? ""}">\n`;
 }
 
 function brandFooter({ display_name, website, footer_text, postal_address }: BrandSettings): Html {
