@@ -57,7 +57,7 @@ import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
-import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
+import { fieldUsesOf, findAutoresponderOfList, templateUsesOf } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
 import { mergeTagEndpoints } from "./merge-tags/endpoints.ts";
 import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
@@ -68,6 +68,9 @@ import { previewKeys, registerPreviews } from "./preview/preview-page.ts";
 import { removeEndedPreviews } from "./preview/store.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
+import { ContentCompiler } from "./templates/compile/compile-in-thread.ts";
+import { templateEndpoints } from "./templates/endpoints.ts";
+import { templates } from "./templates/template.ts";
 import { waitingMessageEndpoints } from "./waiting-messages/endpoints.ts";
 
 export interface SendingParts extends ProcessContext {
@@ -99,7 +102,15 @@ export function sendingEndpoints(
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
+  const compiler = new ContentCompiler();
   return [
+    ...templateEndpoints({
+      db,
+      clock,
+      plans,
+      compiler,
+      uses: templateUsesOf({ campaigns, autoresponders, templates }),
+    }),
     ...campaignEndpoints({
       db,
       clock,

@@ -6,7 +6,14 @@ import { need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable } from "#platform/shapes.ts";
 
-export const userKinds = ["campaign", "autoresponder", "segment", "suppression_list", "import"] as const;
+export const userKinds = [
+  "campaign",
+  "autoresponder",
+  "segment",
+  "suppression_list",
+  "import",
+  "template",
+] as const;
 type UserKind = (typeof userKinds)[number];
 
 /** Users of one object that an answer lists. */

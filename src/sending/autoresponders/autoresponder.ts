@@ -11,7 +11,7 @@ import {
   Timestamp,
   UpdatedAt,
 } from "#platform/shapes.ts";
-import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { ContentWarning } from "#sending/content/content-warning.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 import { Delay } from "./delay.ts";

@@ -19,14 +19,11 @@ import { LooseConditions } from "#audience/segments/segment.ts";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { DOCUMENTED_AS, described, Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
 import { NewAttachment } from "#sending/emails/read-attachments.ts";
-import { mailFields } from "#sending/mail-fields.ts";
+import { LONGEST_DESIGN, mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
 const messageTypes = ["email", "sms"] as const;
 const recipientTypes = ["mailing_list", "segment", "custom"] as const;
-
-/** Characters of `design` as JSON: as much as the HTML that an editor makes from it. */
-export const LONGEST_DESIGN = LONGEST_BODY;
 
 const Uuid = Type.String({ format: "uuid" });
 const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Uuid, description }));

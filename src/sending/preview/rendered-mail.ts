@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import { described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
-import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { ContentWarning } from "#sending/content/content-warning.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 
 /** HTML and text of two million characters each. */

@@ -23,7 +23,7 @@ export async function addContents(
 
 /**
  * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
- * the rows are few: campaigns and autoresponders are limited in number, parts of files in size.
+ * the rows are few: campaigns, autoresponders and versions of templates are limited in number, parts of files in size.
  */
 export async function measureBytes(
   db: Queryable,
@@ -36,7 +36,11 @@ export async function measureBytes(
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
           + coalesce(pg_column_size(attachments), 0) + coalesce(pg_column_size(design), 0)), 0) from campaigns where workspace_id = ${workspaceId})
         + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)), 0)
-          from autoresponder_contents where workspace_id = ${workspaceId}))::bigint as drafts,
+          from autoresponder_contents where workspace_id = ${workspaceId})
+        + (select coalesce(sum(octet_length(compiled_html) + coalesce(octet_length(html_content), 0)
+            + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
+            + coalesce(octet_length(text_content), 0)), 0)
+          from template_versions where workspace_id = ${workspaceId}))::bigint as drafts,
       (select coalesce(sum(octet_length(octets)), 0)
         from job_file_parts where workspace_id = ${workspaceId})::bigint as files`);
   return row ?? { messages: 0, drafts: 0, files: 0 };
