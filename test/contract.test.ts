@@ -93,6 +93,7 @@ const governing: Readonly<Record<string, string>> = {
   billing: "billing",
   blacklist: "blacklist",
   campaigns: "campaigns",
+  templates: "templates",
   content: "message_content",
   source: "message_content",
   dkims: "dkims",
@@ -142,6 +143,7 @@ const sends = new Set([
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),
+  "POST /templates/{id}/test",
 ]);
 
 function actionBy(name: string): string {

@@ -70,7 +70,9 @@ import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
 import { ContentCompiler } from "./templates/compile/compile-in-thread.ts";
 import { templateEndpoints } from "./templates/endpoints.ts";
+import { TemplateRenderer } from "./templates/rendering/template-renderer.ts";
 import { templates } from "./templates/template.ts";
+import { templateTestEndpoints } from "./templates/tests/endpoints.ts";
 import { waitingMessageEndpoints } from "./waiting-messages/endpoints.ts";
 
 export interface SendingParts extends ProcessContext {
@@ -111,10 +113,12 @@ export function sendingEndpoints(
       compiler,
       uses: templateUsesOf({ campaigns, autoresponders, templates }),
     }),
+    ...templateTestEndpoints({ db, clock, compiler, acceptor, publicUrl }),
     ...campaignEndpoints({
       db,
       clock,
       plans,
+      compiler,
       acceptor,
       publicUrl,
       notifyWorkers,
@@ -126,10 +130,11 @@ export function sendingEndpoints(
     }),
     ...campaignAnalyticsEndpoints({ db }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
-    ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
+    ...previewEndpoints({ ...mailComposing, compiler, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
     ...campaignCheckEndpoints({
       ...mailComposing,
+      compiler,
       hasSmsGateway,
       clock,
       plans,
@@ -141,9 +146,16 @@ export function sendingEndpoints(
       spamd: config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL),
     }),
     ...campaignProgressEndpoints({ db, clock }),
-    ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
+    ...autoresponderEndpoints({ db, clock, plans, compiler, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
-    ...emailToManyEndpoints({ db, acceptor, clock, platformFrom: config.DEFAULT_SENDER, onMoved }),
+    ...emailToManyEndpoints({
+      db,
+      acceptor,
+      templates: new TemplateRenderer(db),
+      clock,
+      platformFrom: config.DEFAULT_SENDER,
+      onMoved,
+    }),
     ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),
     ...messageContentEndpoints({
       ...composition,

@@ -30,10 +30,20 @@ export async function compileForWorkspace(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaign: Compilable,
-  { listId, timezone }: { readonly listId: string | null; readonly timezone: string },
+  {
+    listId,
+    timezone,
+    addsFooter = true,
+  }: {
+    readonly listId: string | null;
+    readonly timezone: string;
+    /** False for a template that is shown as it is. */
+    readonly addsFooter?: boolean;
+  },
 ): Promise<Compilation> {
   const isSms = campaign.message_type === "sms";
-  const options = optionsOf(campaign, await fieldNames(db, workspaceId, listId), timezone);
+  const common = optionsOf(campaign, await fieldNames(db, workspaceId, listId), timezone);
+  const options = addsFooter ? common : { ...common, addsFooter };
   return compileContent(isSms ? { ...campaign, html_content: null } : campaign, options);
 }
 

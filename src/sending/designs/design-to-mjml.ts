@@ -11,7 +11,7 @@ const CONTENT_COLOUR = "#ffffff";
 const ACCENT = "#2563eb";
 const FOOTER_COLOUR = "#666666";
 
-/** The typefaces with what stands in for them where they are missing. */
+/** The typefaces, each with others for devices without it. */
 const fontStacks: Readonly<Record<NonNullable<NonNullable<Design["settings"]>["font"]>, string>> = {
   arial: "Arial, Helvetica, sans-serif",
   helvetica: "Helvetica, Arial, sans-serif",

@@ -166,17 +166,13 @@ export const innerBlocks = {
   html: HtmlBlock,
 };
 
-const InnerBlock = Type.Union(Object.values(innerBlocks), {
-  $id: "InnerBlock",
-  description: "A block that may stand in a column. The field `type` says which.",
-});
 export type InnerBlock = {
   [Kind in keyof typeof innerBlocks]: Static<(typeof innerBlocks)[Kind]>;
 }[keyof typeof innerBlocks];
 
 /** Blocks are read one by one (read-design.ts), so that an error names the field of the block. */
-const blocks = (documented: object, maxItems: number, description: string) =>
-  Type.Array(Type.Unsafe<unknown>({ [DOCUMENTED_AS]: documented }), { maxItems, description });
+const blocks = (shapes: readonly object[], maxItems: number, description: string) =>
+  Type.Array(Type.Unsafe<unknown>({ [DOCUMENTED_AS]: { anyOf: shapes } }), { maxItems, description });
 
 export const ColumnsBlock = block(
   "columns",
@@ -185,7 +181,7 @@ export const ColumnsBlock = block(
   {
     columns: Type.Array(
       Type.Object(
-        { blocks: blocks(InnerBlock, MOST_IN_COLUMN, "The blocks of the column, in order.") },
+        { blocks: blocks(Object.values(innerBlocks), MOST_IN_COLUMN, "The blocks of the column, in order.") },
         { additionalProperties: false, description: "One column." },
       ),
       { minItems: 2, maxItems: 3, description: "The columns, from the left." },
@@ -246,10 +242,7 @@ export const DesignDocument = Type.Object(
       ),
     ),
     blocks: blocks(
-      Type.Union([InnerBlock, ColumnsBlock], {
-        $id: "DesignBlock",
-        description: "A block. The field `type` says which.",
-      }),
+      [...Object.values(innerBlocks), ColumnsBlock],
       MOST_BLOCKS,
       `The blocks from the top, at most ${MOST_BLOCKS} with those in columns.`,
     ),

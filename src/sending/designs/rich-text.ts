@@ -11,8 +11,8 @@ const dropped: ReadonlySet<string> = new Set(
 const address = /^(?:https?:\/\/|mailto:|tel:)/i;
 
 /**
- * The text with the elements that rich text may have, and with its merge tags. Text that stands in no paragraph and no list
- * gets one.
+ * The text with the elements that rich text may have, and with its merge tags. Text without any
+ * paragraph or list becomes a paragraph.
  * @param source a template without faults (readTemplate)
  * @param linkStyle CSS of its links
  */

@@ -23,18 +23,32 @@ import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle
 import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
+import { withMergeData } from "#sending/templates/merge-data.ts";
 import { testLinks } from "#tracking/link-tokens.ts";
 import { samplePerson } from "./choose-person.ts";
 import { findRecipientValues } from "./find-sent-mail-store.ts";
 import { commonHeaders, draftToSend, tryMail } from "./mail-content.ts";
+import type { CampaignToSend } from "./presend-store.ts";
 import { mailValues } from "./web-view-values.ts";
-
-export const MOST_TEST_RECIPIENTS = 5;
 
 export interface TestDeps {
   readonly acceptor: Acceptor;
   /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
   readonly publicUrl: () => string;
+}
+
+/** A mail to test. */
+export interface TestMail {
+  /** Without tracking. */
+  readonly draft: CampaignToSend;
+  readonly files: Campaign["attachments"];
+  readonly route: ReturnType<typeof routeChoice>;
+  readonly returnPathHost: string | null;
+  readonly listId: string | null;
+  /** Whether a body without an unsubscribe link gets one. */
+  readonly addsFooter: boolean;
+  /** Values of merge tags beside those of the person. */
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -43,33 +57,65 @@ export interface TestDeps {
  * INSUFFICIENT_BALANCE
  */
 export async function sendTest(
-  { db, clock, acceptor, publicUrl, hasSmsGateway }: CampaignDeps & TestDeps,
-  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  deps: CampaignDeps & TestDeps,
+  request: TestRequest,
   id: string,
   emails: readonly string[],
-): Promise<{ messages: { id: string; to: string }[] }> {
-  const { workspaceId, timezone } = caller;
+): Promise<SentTest> {
+  const { db, hasSmsGateway } = deps;
+  const { caller } = request;
+  const { workspaceId } = caller;
   const campaign = await requireCampaign(db, workspaceId, id);
   requireGateway(campaign, hasSmsGateway);
   if (campaign.message_type === "sms") {
     const advice = "send a duplicate of it to a list of your own numbers";
     throw new ApiError("BAD_REQUEST", `A test is sent by email, and this campaign is an SMS: ${advice}`);
   }
+  await requireSender(db, workspaceId, campaign.from_email);
+  const list = await findList(db, workspaceId, campaign);
+  const mail = {
+    draft: { ...draftToSend(campaign, list, caller), ...untracked },
+    files: campaign.attachments,
+    route: routeChoice(await requireRoute(db, workspaceId, campaign)),
+    returnPathHost: await requireReturnPath(db, workspaceId, campaign.sender_email),
+    listId: list?.id ?? null,
+    addsFooter: true,
+    data: {},
+  };
+  return sendTestMail(deps, request, mail, emails);
+}
+
+export const untracked = { tracks_opens: false, tracks_clicks: false };
+
+export interface TestRequest {
+  readonly caller: Caller;
+  readonly requestId: string;
+}
+
+export interface SentTest {
+  messages: { id: string; to: string }[];
+}
+
+/**
+ * Either all messages are accepted or none.
+ * @throws ApiError VALIDATION_ERROR, PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
+ */
+export async function sendTestMail(
+  { db, clock, acceptor, publicUrl }: Pick<CampaignDeps, "db" | "clock"> & TestDeps,
+  { caller, requestId }: TestRequest,
+  { draft, files, route: { ip, ruleId }, returnPathHost, listId, addsFooter, data }: TestMail,
+  emails: readonly string[],
+): Promise<SentTest> {
+  const { workspaceId, timezone } = caller;
   // An address that is given twice gets one message.
   const recipients = new Map(
     emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
   ).values();
-  await requireSender(db, workspaceId, campaign.from_email);
-  const { ip, ruleId } = routeChoice(await requireRoute(db, workspaceId, campaign));
-  const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
-  const list = await findList(db, workspaceId, campaign);
-  const listId = list?.id ?? null;
-  const draft = { ...draftToSend(campaign, list, caller), tracks_opens: false, tracks_clicks: false };
-  const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone });
+  const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone, addsFooter });
   const headers = commonHeaders(draft);
   const ready = { campaign: draft, content, headers };
-  const from = parseAddress(campaign.from_email);
-  if (!from.ok) throw new Error("a campaign's from_email is an address");
+  const from = parseAddress(draft.from_email);
+  if (!from.ok) throw new Error("the from_email of a mail is an address");
   const particulars = {
     // Without List-Unsubscribe: a test unsubscribes no one.
     headers,
@@ -81,8 +127,9 @@ export async function sendTest(
   const sample = await samplePerson(db, workspaceId, listId, clock.now());
   const drafts: Draft[] = [];
   for (const to of recipients) {
-    const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
-    const values = mailValues(draft, { ...sample, ...person, email: to.address }, clock.now());
+    const known = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
+    const person = withMergeData({ ...sample, ...known }, data, known !== undefined);
+    const values = mailValues(draft, { ...person, email: to.address }, clock.now());
     const written = tryMail(ready, values, links, { attachments: [], returnPathHost });
     if (!written.ok) throw invalid(written.fault);
     const mail = written.content;
@@ -104,7 +151,7 @@ export async function sendTest(
         subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
         html: String(mail.html ?? htmlFromText(String(mail.text ?? ""))),
         text: mail.text === null ? null : String(mail.text),
-        attachments: campaign.attachments,
+        attachments: files,
         particulars,
         bounceEmail: null,
         requestId,

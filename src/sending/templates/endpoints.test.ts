@@ -119,7 +119,11 @@ describe("a template", () => {
       { mjml: '<mjml><mj-body>\n<mj-include path="/etc/passwd" /></mj-body></mjml>' },
       "mjml, line 2, column 1: mj-include reads files, which are not here: put the content here.",
     ],
-    ["in MJML that is none", { mjml: "<p>x</p>" }, "mjml, line 1, column 1: There is no MJML element p. Put HTML into mj-text, mj-table or mj-raw."],
+    [
+      "in MJML that is none",
+      { mjml: "<p>x</p>" },
+      "mjml, line 1, column 1: There is no MJML element p. Put HTML into mj-text, mj-table or mj-raw.",
+    ],
     [
       "in MJML with an unknown attribute",
       { mjml: mjmlOf("x").replace("<mj-text", '<mj-text colour="red"') },

@@ -1,4 +1,5 @@
 /** Templates, layouts and their versions over HTTP. */
+import { Type } from "typebox";
 import { findUsers, type ObjectUse } from "#audience/uses/used-by.ts";
 import { required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -11,15 +12,16 @@ import {
   createTemplate,
   deleteTemplate,
   duplicateTemplate,
-  etagOf,
   requireTemplate,
   restoreVersion,
   type TemplateDeps,
+  templateEtag,
 } from "./save-template.ts";
+import { listStarters, TemplateStarter } from "./starters/list-starters.ts";
 import { countTemplates, listTemplates, type StoredTemplate } from "./store.ts";
 import {
+  MailTemplate,
   NewTemplate,
-  Template,
   TemplateChange,
   TemplateSummary,
   TemplateVersion,
@@ -81,6 +83,18 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       },
     }),
     endpoint({
+      id: "listTemplateStarters",
+      method: "GET",
+      path: "/templates/starters",
+      summary: "Designs to begin with, such as a newsletter or a receipt",
+      description:
+        "Twelve designs with subject, preheader and sample values. `POST /templates` makes a template of one: send its fields, changed as you like. They use no pictures of other hosts.",
+      needs: need(templates, "read"),
+      answer: Type.Array(TemplateStarter),
+      message: "Starters",
+      handle: async () => [...listStarters()],
+    }),
+    endpoint({
       id: "createTemplate",
       method: "POST",
       path: "/templates",
@@ -90,10 +104,10 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
         "The content is compiled and tried at once: faults are refused with their lines, and `warnings` names merge tags without a value. A workspace has at most 1,000 templates.",
       needs: need(templates, "write"),
       body: NewTemplate,
-      answer: Template,
+      answer: MailTemplate,
       status: 201,
       message: "Template created",
-      etag: etagOf,
+      etag: templateEtag,
       idempotent: true,
       bodyLimit: BODY_LIMIT,
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
@@ -111,9 +125,9 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       needs: need(templates, "read"),
       query: { without: withoutField },
       auditQuery: { without: "content" },
-      answer: Template,
+      answer: MailTemplate,
       message: "Template",
-      etag: etagOf,
+      etag: templateEtag,
       handle: ({ caller, params, query }) => shown(caller, params.id, query.without),
     }),
     endpoint({
@@ -126,10 +140,10 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       needs: need(templates, "write"),
       query: { without: withoutField },
       body: TemplateChange,
-      answer: Template,
+      answer: MailTemplate,
       message: "Template updated",
       conditional: true,
-      etag: etagOf,
+      etag: templateEtag,
       bodyLimit: BODY_LIMIT,
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller, params: { id }, query, body, mayBe }) {
@@ -161,7 +175,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       summary: "Duplicate a template with its present content",
       description: "The copy begins with version 1. Templates in a layout stay in the original.",
       needs: need(templates, "write"),
-      answer: Template,
+      answer: MailTemplate,
       status: 201,
       message: "Template duplicated",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
@@ -210,7 +224,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       description:
         "Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.",
       needs: need(templates, "write"),
-      answer: Template,
+      answer: MailTemplate,
       message: "Version restored",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller, params: { id, version_id } }) {

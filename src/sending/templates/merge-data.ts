@@ -28,7 +28,7 @@ const personal = ["email", "first_name", "last_name", "list_name", "campaign_nam
 const links = ["unsubscribe_url", "view_in_browser_url"] as const satisfies VariableName[];
 
 /** Data as the values of a person. Only texts and numbers are values of the names that every recipient has. */
-export function personOf(
+export function mergeValuesOf(
   data: MergeData,
 ): Partial<Omit<RecipientValues, "now">> & Pick<RecipientValues, "custom_fields"> {
   const own = personal.flatMap((name) => {
@@ -41,6 +41,28 @@ export function personOf(
   );
   return { ...Object.fromEntries(own), custom_fields: Object.fromEntries([...fieldsOf(nested), ...others]) };
 }
+
+/**
+ * A person with the values of data. Those of a made-up person give way to the data; those of a subscriber do not.
+ * @param isReal whether the person is a subscriber
+ */
+export function withMergeData<Person extends PersonalData>(
+  person: Person,
+  data: MergeData,
+  isReal: boolean,
+): Person {
+  const given = mergeValuesOf(data);
+  const [weak, strong] = isReal ? [given, person] : [person, given];
+  return {
+    ...person,
+    email: strong.email ?? person.email,
+    first_name: strong.first_name ?? weak.first_name ?? null,
+    last_name: strong.last_name ?? weak.last_name ?? null,
+    custom_fields: { ...weak.custom_fields, ...strong.custom_fields },
+  };
+}
+
+type PersonalData = Pick<RecipientValues, "email" | "first_name" | "last_name" | "custom_fields">;
 
 /** The address that data gives for a link; null without one. */
 export function linkOf(data: MergeData, name: (typeof links)[number]): string | null {

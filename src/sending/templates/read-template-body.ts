@@ -5,7 +5,7 @@ import { readName } from "#workspace/read-display-name.ts";
 import type { WrittenBody } from "./compile/content-source.ts";
 import { readTestData } from "./merge-data.ts";
 import type { StoredTemplate } from "./store.ts";
-import type { NewTemplate, Template, TemplateChange, TemplateKind } from "./template.ts";
+import type { MailTemplate, MailTemplateKind, NewTemplate, TemplateChange } from "./template.ts";
 
 /** What a version has of its author. */
 export interface TemplateContent {
@@ -17,9 +17,9 @@ export interface TemplateContent {
 }
 
 export interface TemplateSettings {
-  readonly kind: TemplateKind;
+  readonly kind: MailTemplateKind;
   readonly name: string;
-  readonly test_data: Template["test_data"];
+  readonly test_data: MailTemplate["test_data"];
   readonly content: TemplateContent;
 }
 
@@ -53,7 +53,7 @@ export function writtenBody({
   html_content,
   mjml,
   design,
-}: Pick<Template, "format" | "html_content" | "mjml" | "design">): WrittenBody {
+}: Pick<MailTemplate, "format" | "html_content" | "mjml" | "design">): WrittenBody {
   if (format === "mjml") return { format, mjml: mjml ?? "" };
   if (format === "design") return { format, design: design ?? {} };
   return { format, html: html_content ?? "" };
@@ -61,7 +61,7 @@ export function writtenBody({
 
 type ContentFields = Pick<TemplateChange, "subject" | "preheader" | "text_content" | "layout_id">;
 
-function readContent(kind: TemplateKind, fields: ContentFields, body: WrittenBody): TemplateContent {
+function readContent(kind: MailTemplateKind, fields: ContentFields, body: WrittenBody): TemplateContent {
   const { subject, layout_id = null } = fields;
   const preheader = readBody(fields.preheader);
   const text_content = readBody(fields.text_content);

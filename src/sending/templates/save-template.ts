@@ -133,7 +133,7 @@ export async function changeTemplate(
 ): Promise<void> {
   await untilSaved(async () => {
     const current = await requireTemplate(deps.db, caller.workspaceId, id);
-    if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
+    if (!mayBe(templateEtag(current))) throw changedMeanwhile(current);
     return save(deps, caller, current, readTemplateChange(current, body), "changed");
   });
 }
@@ -282,7 +282,11 @@ async function compile(
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-async function requireLayout(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<StoredTemplate> {
+export async function requireLayout(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<StoredTemplate> {
   const layout = await findTemplate(db, workspaceId, id);
   if (layout?.kind === "layout") return layout;
   throw fieldError("layout_id", layout === undefined ? "is no template of this workspace" : "is no layout");
@@ -367,7 +371,7 @@ export async function deleteTemplate(
 }
 
 /** The version of a template in the header ETag. */
-export function etagOf({ revision }: Pick<StoredTemplate, "revision">): string {
+export function templateEtag({ revision }: Pick<StoredTemplate, "revision">): string {
   return `"${revision}"`;
 }
 
@@ -380,6 +384,6 @@ function changedMeanwhile(current: StoredTemplate): ApiError {
   return new ApiError(
     "PRECONDITION_FAILED",
     `The template was changed meanwhile and is at revision ${current.revision}, which is in "current": merge your changes with it, and send them with this revision in If-Match`,
-    { current, headers: { ETag: etagOf(current) } },
+    { current, headers: { ETag: templateEtag(current) } },
   );
 }

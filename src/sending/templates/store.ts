@@ -4,13 +4,13 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Template, TemplateKind, TemplateSummary } from "./template.ts";
+import type { MailTemplate, MailTemplateKind, TemplateSummary } from "./template.ts";
 import { contentColumns } from "./versions-store.ts";
 
 export const templateRoom: WorkspaceRowLimit = { table: sql`templates`, what: "templates", most: 1_000 };
 
 /** A template as it is stored: what uses it is found separately. */
-export type StoredTemplate = Omit<Template, "used_by">;
+export type StoredTemplate = Omit<MailTemplate, "used_by">;
 export type TemplateRow = Omit<TemplateSummary, "used_by">;
 
 const summary = sql`
@@ -20,7 +20,7 @@ const withVersion = sql`
     on v.workspace_id = t.workspace_id and v.template_id = t.id and v.version = t.version`;
 
 export interface TemplateFilter {
-  readonly kind?: TemplateKind | undefined;
+  readonly kind?: MailTemplateKind | undefined;
   /** A part of name or subject, case-insensitive. */
   readonly search?: string | undefined;
 }
@@ -116,7 +116,7 @@ export async function insertTemplate(
     name,
     test_data,
     layout_id,
-  }: Pick<Template, "id" | "kind" | "name" | "test_data" | "layout_id">,
+  }: Pick<MailTemplate, "id" | "kind" | "name" | "test_data" | "layout_id">,
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
@@ -135,7 +135,7 @@ export async function updateTemplate(
     test_data,
     version,
     layout_id,
-  }: Pick<Template, "id" | "name" | "test_data" | "version" | "layout_id">,
+  }: Pick<MailTemplate, "id" | "name" | "test_data" | "version" | "layout_id">,
   now: Date,
 ): Promise<void> {
   await tx.run(sql`

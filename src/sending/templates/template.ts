@@ -4,16 +4,7 @@ import { UsedBy } from "#audience/uses/used-by.ts";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
-import {
-  CreatedAt,
-  DOCUMENTED_AS,
-  described,
-  Id,
-  nullable,
-  omittable,
-  Timestamp,
-  UpdatedAt,
-} from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, omittable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/content/content-warning.ts";
 import { DesignDocument } from "#sending/designs/design.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
@@ -27,7 +18,7 @@ export const templates: Resource = {
 };
 
 export const templateKinds = ["mail", "layout"] as const;
-export type TemplateKind = (typeof templateKinds)[number];
+export type MailTemplateKind = (typeof templateKinds)[number];
 const versionCauses = ["created", "changed", "restored", "layout_changed"] as const;
 export type VersionCause = (typeof versionCauses)[number];
 
@@ -58,10 +49,10 @@ const given = {
     }),
   ),
   design: omittable(
-    Type.Record(Type.String(), Type.Unknown(), {
-      [DOCUMENTED_AS]: DesignDocument,
-      description: "The body as a design of blocks, in place of html_content.",
-    }),
+    described(
+      Type.Unsafe<Record<string, unknown>>(DesignDocument),
+      "The body as a design of blocks, in place of html_content.",
+    ),
   ),
   text_content: omittable(
     Type.String({ maxLength: LONGEST_BODY, description: "The text part. Omitted: made from the HTML." }),
@@ -129,10 +120,10 @@ const content = {
   html_content: nullable(Type.String({ description: "The body as written, if it is HTML; otherwise null." })),
   mjml: nullable(Type.String({ description: "The body as written, if it is MJML; otherwise null." })),
   design: nullable(
-    Type.Record(Type.String(), Type.Unknown(), {
-      [DOCUMENTED_AS]: DesignDocument,
-      description: "The body as written, if it is a design; otherwise null.",
-    }),
+    described(
+      Type.Unsafe<Record<string, unknown>>(DesignDocument),
+      "The body as written, if it is a design; otherwise null.",
+    ),
   ),
   text_content: nullable(
     Type.String({ description: "The text part, with merge tags; null if it is made from the HTML." }),
@@ -145,11 +136,11 @@ const content = {
   }),
 };
 
-export const Template = Type.Object(
+export const MailTemplate = Type.Object(
   { ...summary, ...content, test_data: described(Data, "Values for previews and tests.") },
   { $id: "Template" },
 );
-export type Template = Static<typeof Template>;
+export type MailTemplate = Static<typeof MailTemplate>;
 
 const versionSummary = {
   id: described(Id, "Id of the version."),

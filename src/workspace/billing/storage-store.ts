@@ -34,8 +34,10 @@ export async function measureBytes(
       ((select coalesce(sum(bytes), 0) from content_months where workspace_id = ${workspaceId})
         + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
-          + coalesce(pg_column_size(attachments), 0) + coalesce(pg_column_size(design), 0)), 0) from campaigns where workspace_id = ${workspaceId})
-        + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)), 0)
+          + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
+          + coalesce(pg_column_size(attachments), 0)), 0) from campaigns where workspace_id = ${workspaceId})
+        + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
+            + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)), 0)
           from autoresponder_contents where workspace_id = ${workspaceId})
         + (select coalesce(sum(octet_length(compiled_html) + coalesce(octet_length(html_content), 0)
             + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)

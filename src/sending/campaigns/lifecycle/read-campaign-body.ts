@@ -68,13 +68,19 @@ type FieldReaders = {
 
 const singleFields: FieldReaders = {
   name: ({ name }) => readName(name),
-  subject: ({ subject }) => readSubject(subject),
+  subject({ subject }) {
+    if (subject === undefined) throw fieldError("subject", "is required");
+    return readSubject(subject);
+  },
   from_email: ({ from_email }, { db, workspaceId }) => readFromEmail(db, workspaceId, from_email),
   from_name: ({ from_name }) => readFromName(from_name),
   reply_to: ({ reply_to }) => readMailAddress("reply_to", reply_to),
   message_type: ({ message_type }) => message_type ?? "email",
   html_content: ({ html_content }) => readBody(html_content),
   text_content: ({ text_content }) => readBody(text_content),
+  mjml: ({ mjml }) => readBody(mjml),
+  template_id: ({ template_id }) => template_id ?? null,
+  template_version: ({ template_version }) => template_version ?? null,
   design: ({ design }) => (design == null ? null : readDesignSize(design)),
   enable_open_tracking: (body) => body.enable_open_tracking ?? null,
   enable_click_tracking: (body) => body.enable_click_tracking ?? null,

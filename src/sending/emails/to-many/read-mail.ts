@@ -20,6 +20,7 @@ import {
   readSender,
   saysNothing,
 } from "#sending/emails/read-mail-fields.ts";
+import type { WrittenMail } from "./mail-from-template.ts";
 import { MOST_DAYS_AHEAD, MOST_METADATA, MOST_REPLY_TO, type NewMail } from "./new-mail.ts";
 import { type AddressedRecipient, readMailboxes, readRecipients } from "./read-mailboxes.ts";
 
@@ -40,10 +41,7 @@ export interface MailReading {
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-export function readMail(
-  body: Static<typeof NewMail>,
-  { caller, requestId, platform, now }: MailReading,
-): ReadMail {
+export function readMail(body: WrittenMail, { caller, requestId, platform, now }: MailReading): ReadMail {
   const { recipients, to, cc } = readRecipients(body);
   const replyTo = readMailboxes(body.reply_to, "reply_to", MOST_REPLY_TO);
   const subject = readMailSubject(body.subject);

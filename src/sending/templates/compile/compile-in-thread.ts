@@ -8,8 +8,14 @@ import {
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 import type { CheckedTemplate, TemplateToCheck } from "./check-template.ts";
-import type { CompileAnswer, CompileQuestion } from "./compile-thread.ts";
+import type { CompiledSource } from "./compile-source.ts";
 import type { ContentSource } from "./content-source.ts";
+
+/** A body to compile, or templates to compile and try, each until one has faults. */
+export type CompileQuestion =
+  | { readonly source: ContentSource; readonly templates?: undefined }
+  | { readonly templates: readonly TemplateToCheck[] };
+export type CompileAnswer = CompiledSource | { readonly checked: readonly CheckedTemplate[] };
 
 /** The longest MJML takes a second or two, and several times that on a busy machine. */
 const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };

@@ -1,13 +1,8 @@
 /** The worker thread of compile-in-thread.ts. */
 import { answerQuestions } from "#platform/process/answer-questions.ts";
-import { type CheckedTemplate, checkTemplate, type TemplateToCheck } from "./check-template.ts";
-import { type CompiledSource, compileSource } from "./compile-source.ts";
-import type { ContentSource } from "./content-source.ts";
-
-export type CompileQuestion =
-  | { readonly source: ContentSource; readonly templates?: undefined }
-  | { readonly templates: readonly TemplateToCheck[] };
-export type CompileAnswer = CompiledSource | { readonly checked: readonly CheckedTemplate[] };
+import { type CheckedTemplate, checkTemplate } from "./check-template.ts";
+import type { CompileAnswer, CompileQuestion } from "./compile-in-thread.ts";
+import { compileSource } from "./compile-source.ts";
 
 answerQuestions(async (question: CompileQuestion): Promise<CompileAnswer> => {
   if (question.templates === undefined) return compileSource(question.source);
