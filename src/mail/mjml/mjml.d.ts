@@ -16,20 +16,17 @@ declare module "mjml-core" {
     readonly tagName: string;
   }
 
-  const mjml: {
-    default(
-      source: string,
-      options: {
-        readonly presets: readonly MjmlPreset[];
-        readonly fonts: Readonly<Record<string, string>>;
-        readonly ignoreIncludes: boolean;
-        /** Empty: it asks the file system nothing. */
-        readonly filePath: "";
-        readonly validationLevel: "soft";
-      },
-    ): Promise<{ readonly html: string; readonly errors: readonly MjmlError[] }>;
-  };
-  export default mjml;
+  export default function mjml2html(
+    source: string,
+    options: {
+      readonly presets: readonly MjmlPreset[];
+      readonly fonts: Readonly<Record<string, string>>;
+      readonly ignoreIncludes: boolean;
+      /** Empty: it asks the file system nothing. */
+      readonly filePath: "";
+      readonly validationLevel: "soft";
+    },
+  ): Promise<{ readonly html: string; readonly errors: readonly MjmlError[] }>;
 }
 
 declare module "mjml-preset-core" {

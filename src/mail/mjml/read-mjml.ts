@@ -110,14 +110,15 @@ class ElementReader {
   }
 
   text(text: string, at: number): void {
-    if (this.#htmlDepth > 0 || text.trim() === "") return;
+    const inside = this.#open.at(-1);
+    if (this.#htmlDepth > 0 || text.trim() === "" || inside?.name === "mj-html-attribute") return;
     const start = at + text.length - text.trimStart().length;
-    if (this.#source.isOnlyMarks(text) && this.#open.length > 0) {
+    if (this.#source.isOnlyMarks(text) && inside !== undefined) {
       this.#wraps.push(
         { at: start, text: "<mj-raw>" },
         { at: at + text.trimEnd().length, text: "</mj-raw>" },
       );
-    } else if (this.#open.at(-1)?.isKnown !== false) {
+    } else if (inside?.isKnown !== false) {
       this.#say(start, "Text between MJML elements is not shown: put it into mj-text.");
     }
   }
