@@ -7,6 +7,7 @@ import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination
 import { Deleted, omittable } from "#platform/shapes.ts";
 import { TestOrder, TestSent } from "#sending/mail/test-order.ts";
 import { sendTest, type TestDeps } from "#sending/mail/test-send.ts";
+import { etagOf } from "#sending/revision.ts";
 import {
   Campaign,
   CampaignChange,
@@ -21,7 +22,6 @@ import {
   createCampaign,
   deleteCampaign,
   duplicateCampaign,
-  etagOf,
   pause,
   replaceCampaign,
   requireCampaign,

@@ -17,7 +17,7 @@ import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
 import { mergeValuesOf, readTestData } from "#sending/templates/merge-data.ts";
 import { findTemplate } from "#sending/templates/store.ts";
-import { type ContentDeps, takeShownContent } from "#sending/templates/take-content.ts";
+import { type ContentDeps, READ_TEMPLATES, takeShownContent } from "#sending/templates/take-content.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 import type { OrderedMail } from "./rendered-mail.ts";
 
@@ -92,6 +92,7 @@ export async function loadMail(deps: ContentDeps, caller: Caller, given: Ordered
 
 /** Content that no campaign and no step has, such as a template. */
 async function loadContent(deps: ContentDeps, caller: Caller, given: OrderedMail): Promise<LoadedMail> {
+  if (given.template_id != null) requirePermissions(caller, [READ_TEMPLATES]);
   const order = await takeShownContent(deps, caller, given);
   const template =
     given.template_id == null

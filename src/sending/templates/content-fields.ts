@@ -4,8 +4,15 @@ import { described, Id, nullable, omittable } from "#platform/shapes.ts";
 import { LONGEST_DESIGN } from "#sending/mail-fields.ts";
 import { LONGEST_MJML } from "./compile/content-source.ts";
 
+/** The largest integer of PostgreSQL. */
+const MOST_INTEGER = 2_147_483_647;
+
 /** A design of ours, or the document of another editor. Assistants would get its large schema with every campaign. */
 const anyDesign = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
+
+/** The number of a version in a request. */
+export const versionNumber = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: MOST_INTEGER, description });
 
 export const contentFields = {
   template_id: omittable(
@@ -15,9 +22,7 @@ export const contentFields = {
         "The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.",
     }),
   ),
-  template_version: omittable(
-    Type.Integer({ minimum: 1, description: "The version of the template; omitted: the present one." }),
-  ),
+  template_version: omittable(versionNumber("The version of the template; omitted: the present one.")),
   mjml: omittable(
     Type.String({
       maxLength: LONGEST_MJML,

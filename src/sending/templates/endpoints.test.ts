@@ -196,6 +196,34 @@ describe("a template", () => {
   });
 });
 
+test("no block is so odd that a design fails otherwise than with its place", async () => {
+  const odd = [
+    null,
+    5,
+    "x",
+    [],
+    {},
+    { type: "__proto__" },
+    { type: "constructor" },
+    { type: {} },
+    { type: "columns" },
+    { type: "columns", columns: [1, 2] },
+    { type: "columns", columns: [{ blocks: 5 }, {}] },
+    { type: "text", html: 5 },
+    { type: "image", src: "data:x", alt: "\ud800" },
+    { type: "links", links: [{ text: "{% if %}", url: "x" }] },
+  ];
+  for (const block of odd) {
+    const [status, message] = await refusal({ design: designOf(block as object) });
+    expect([status, String(message).startsWith("design.blocks[0]")], JSON.stringify(block)).toEqual([
+      400,
+      true,
+    ]);
+  }
+  expect((await refusal({ design: { version: 2 } }))[0]).toBe(400);
+  expect((await refusal({ html_content: "a", layout_id: "x" }))[0]).toBe(400);
+});
+
 describe("versions", () => {
   test("are written for new content alone, never change, and can be restored", async () => {
     const { id } = await created({ html_content: "<p>one</p>" });

@@ -7,6 +7,7 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted } from "#platform/shapes.ts";
+import { etagOf } from "#sending/revision.ts";
 import {
   changeTemplate,
   createTemplate,
@@ -15,7 +16,6 @@ import {
   requireTemplate,
   restoreVersion,
   type TemplateDeps,
-  templateEtag,
 } from "./save-template.ts";
 import { listStarters, TemplateStarter } from "./starters/list-starters.ts";
 import { countTemplates, listTemplates, type StoredTemplate } from "./store.ts";
@@ -107,7 +107,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       answer: MailTemplate,
       status: 201,
       message: "Template created",
-      etag: templateEtag,
+      etag: etagOf,
       idempotent: true,
       bodyLimit: BODY_LIMIT,
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
@@ -127,7 +127,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       auditQuery: { without: "content" },
       answer: MailTemplate,
       message: "Template",
-      etag: templateEtag,
+      etag: etagOf,
       handle: ({ caller, params, query }) => shown(caller, params.id, query.without),
     }),
     endpoint({
@@ -143,7 +143,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       answer: MailTemplate,
       message: "Template updated",
       conditional: true,
-      etag: templateEtag,
+      etag: etagOf,
       bodyLimit: BODY_LIMIT,
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller, params: { id }, query, body, mayBe }) {

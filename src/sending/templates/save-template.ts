@@ -3,20 +3,17 @@
  * was changed meanwhile, everything is done again with what is stored now.
  */
 import { isDeepStrictEqual } from "node:util";
-import { listFieldNames } from "#audience/custom-fields/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, type FieldFault, required } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { noBrand } from "#sending/designs/design.ts";
-import { fieldError } from "#sending/mail-fields.ts";
+import { changedMeanwhile, etagOf } from "#sending/revision.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
-import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
-import type { CheckedTemplate, TemplateToCheck } from "./compile/check-template.ts";
+import { copyName } from "#workspace/read-display-name.ts";
 import type { ContentCompiler } from "./compile/compile-in-thread.ts";
-import { bodyFields, type WrittenBody } from "./compile/content-source.ts";
+import { type CompiledTemplate, compileWithLayout, contentOf } from "./compile-with-layout.ts";
 import {
   readTemplateBody,
   readTemplateChange,
@@ -29,7 +26,6 @@ import {
   countTemplatesInLayout,
   findTemplate,
   insertTemplate,
-  listTemplatesInLayout,
   lockLayout,
   lockTemplates,
   removeTemplate,
@@ -52,7 +48,6 @@ export const MOST_IN_LAYOUT = 50;
 const MOST_ATTEMPTS = 5;
 
 type SavingCaller = Pick<Caller, "workspaceId" | "timezone" | "actor">;
-type CompiledTemplate = Extract<CheckedTemplate, { ok: true }>;
 
 /** @throws ApiError NOT_FOUND */
 export async function requireTemplate(
@@ -80,11 +75,8 @@ export async function duplicateTemplate(
   id: string,
 ): Promise<StoredTemplate> {
   const original = await requireTemplate(deps.db, caller.workspaceId, id);
-  const name = readName(`${original.name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
-  return insertNew(deps, caller, { ...readTemplateChange(original, {}), name });
+  return insertNew(deps, caller, { ...readTemplateChange(original, {}), name: copyName(original.name) });
 }
-
-const COPY = " (copy)";
 
 async function insertNew(
   deps: TemplateDeps,
@@ -95,7 +87,7 @@ async function insertNew(
   const { workspaceId } = caller;
   const id = newId();
   await untilSaved(async () => {
-    const { layout, compiled } = await compile(deps, caller, settings);
+    const { layout, compiled } = await compileWithLayout(deps, caller, settings);
     return db.transaction(async (tx) => {
       if (layout !== null && !(await isLayoutSame(tx, workspaceId, layout, true))) return false;
       await requireBelowRowLimit(tx, workspaceId, templateRoom);
@@ -133,7 +125,7 @@ export async function changeTemplate(
 ): Promise<void> {
   await untilSaved(async () => {
     const current = await requireTemplate(deps.db, caller.workspaceId, id);
-    if (!mayBe(templateEtag(current))) throw changedMeanwhile(current);
+    if (!mayBe(etagOf(current))) throw changedMeanwhile("template", current);
     return save(deps, caller, current, readTemplateChange(current, body), "changed");
   });
 }
@@ -169,7 +161,7 @@ async function save(
   if (!hasNewContent && name === current.name && isDeepStrictEqual(test_data, current.test_data)) return true;
   const { workspaceId } = caller;
   const { layout, compiled, wrapped } = hasNewContent
-    ? await compile(deps, caller, settings, current)
+    ? await compileWithLayout(deps, caller, settings, current)
     : { layout: null, compiled: null, wrapped: [] };
   return deps.db.transaction(async (tx) => {
     // Layouts are locked before the templates in them, by every request.
@@ -220,79 +212,6 @@ async function save(
 }
 
 /**
- * Compiles content, and of a layout also the templates in it.
- * @param current the template as it is stored; undefined for a new one
- */
-async function compile(
-  { db, compiler }: TemplateDeps,
-  { workspaceId, timezone }: SavingCaller,
-  { kind, test_data, content }: TemplateSettings,
-  current?: StoredTemplate,
-): Promise<{
-  readonly layout: StoredTemplate | null;
-  readonly compiled: CompiledTemplate;
-  readonly wrapped: readonly { readonly template: StoredTemplate; readonly compiled: CompiledTemplate }[];
-}> {
-  const layout = content.layout_id === null ? null : await requireLayout(db, workspaceId, content.layout_id);
-  const inIt =
-    kind === "layout" && current !== undefined
-      ? await listTemplatesInLayout(db, workspaceId, current.id)
-      : [];
-  const fields = await listFieldNames(db, workspaceId);
-  const toCheck = (
-    { subject, preheader, text_content, body }: TemplateContent,
-    data: object,
-    around: WrittenBody | null,
-  ): TemplateToCheck => ({
-    source: {
-      body,
-      preheader,
-      layout: around,
-      isLayout: kind === "layout" && around === null,
-      brand: noBrand,
-    },
-    subject,
-    text_content,
-    fields: [...fields, ...Object.keys(data)],
-    timezone,
-  });
-  const explain = (fault: FieldFault, place: number): FieldFault => {
-    const template = inIt[place - 1];
-    if (template === undefined) return fault;
-    const field = bodyFields[content.body.format];
-    return {
-      field,
-      message: `${field}: the template "${template.name}" does not fit this layout: ${fault.message}`,
-    };
-  };
-  const [compiled, ...others] = await compiler.check(
-    workspaceId,
-    [
-      toCheck(content, test_data, layout && writtenBody(layout)),
-      ...inIt.map((template) => toCheck(contentOf(template), template.test_data, content.body)),
-    ],
-    explain,
-  );
-  if (compiled === undefined) throw new Error("nothing was compiled");
-  const wrapped = inIt.flatMap((template, place) => {
-    const one = others[place];
-    return one === undefined ? [] : { template, compiled: one };
-  });
-  return { layout, compiled, wrapped };
-}
-
-/** @throws ApiError VALIDATION_ERROR */
-export async function requireLayout(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-): Promise<StoredTemplate> {
-  const layout = await findTemplate(db, workspaceId, id);
-  if (layout?.kind === "layout") return layout;
-  throw fieldError("layout_id", layout === undefined ? "is no template of this workspace" : "is no layout");
-}
-
-/**
  * Locks the layout of a template, if it is still at its version.
  * @param isNew whether the template comes into the layout now
  * @throws ApiError BAD_REQUEST for too many templates in it
@@ -320,11 +239,6 @@ async function areSame(
   const ids = known.map(({ id }) => id);
   const revisions = await lockTemplates(tx, workspaceId, ids);
   return known.every(({ id, revision }) => revisions.get(id) === revision);
-}
-
-function contentOf(template: StoredTemplate): TemplateContent {
-  const { subject, preheader, text_content, layout_id } = template;
-  return { subject, preheader, body: writtenBody(template), text_content, layout_id };
 }
 
 function versionOf(
@@ -370,20 +284,7 @@ export async function deleteTemplate(
   });
 }
 
-/** The version of a template in the header ETag. */
-export function templateEtag({ revision }: Pick<StoredTemplate, "revision">): string {
-  return `"${revision}"`;
-}
-
 async function untilSaved(attempt: () => Promise<boolean>): Promise<void> {
   for (let made = 0; made < MOST_ATTEMPTS; made += 1) if (await attempt()) return;
   throw new ApiError("CONFLICT", "Other requests keep changing the template: send this one again");
-}
-
-function changedMeanwhile(current: StoredTemplate): ApiError {
-  return new ApiError(
-    "PRECONDITION_FAILED",
-    `The template was changed meanwhile and is at revision ${current.revision}, which is in "current": merge your changes with it, and send them with this revision in If-Match`,
-    { current, headers: { ETag: templateEtag(current) } },
-  );
 }

@@ -13,8 +13,8 @@ import { isDesign } from "#sending/designs/read-design.ts";
 import { fieldError, readBody, readDesignSize } from "#sending/mail-fields.ts";
 import type { ContentCompiler } from "./compile/compile-in-thread.ts";
 import type { ContentSource, WrittenBody } from "./compile/content-source.ts";
+import { requireLayout } from "./compile-with-layout.ts";
 import { writtenBody } from "./read-template-body.ts";
-import { requireLayout } from "./save-template.ts";
 import { templates } from "./template.ts";
 import { findContentOf } from "./versions-store.ts";
 
@@ -35,7 +35,8 @@ export interface PresentContent {
   readonly template_id: string | null;
 }
 
-const READ_TEMPLATES = permissionOf(need(templates, "read"));
+/** What a caller needs to see a template as a mail, or to make one from it. */
+export const READ_TEMPLATES = permissionOf(need(templates, "read"));
 
 export interface ContentDeps {
   readonly db: Queryable;
@@ -55,11 +56,14 @@ export async function takeContent<Body extends GivenContent>(
   present: PresentContent | null = null,
 ): Promise<Body> {
   const template = namedTemplate(body, present);
-  const named = body.template_id === null ? { ...body, template_version: null } : body;
-  if (readBody(body.html_content) !== null) {
-    const isStale = present?.mjml != null && body.mjml === undefined;
-    return isStale ? { ...named, mjml: null } : named;
-  }
+  // HTML in place of HTML that was made from MJML.
+  const isStale = body.html_content !== undefined && body.mjml === undefined && present?.mjml != null;
+  const named = {
+    ...body,
+    ...(isStale && { mjml: null }),
+    ...(body.template_id === null && { template_version: null }),
+  };
+  if (readBody(body.html_content) !== null) return named;
   const source = sourceOf(body);
   if (source !== null) {
     // An older source would not fit this content.

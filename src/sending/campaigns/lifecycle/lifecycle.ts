@@ -43,9 +43,10 @@ import {
   sendDraft,
   unscheduleCampaign,
 } from "#sending/campaigns/transitions-store.ts";
+import { changedMeanwhile, etagOf } from "#sending/revision.ts";
 import { type ContentDeps, takeContent } from "#sending/templates/take-content.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
-import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
+import { copyName } from "#workspace/read-display-name.ts";
 import { advanceCampaignsNow } from "./advance.ts";
 import { type CampaignReader, readCampaign, readChange, requireAudience } from "./read-campaign-body.ts";
 import {
@@ -151,7 +152,8 @@ export async function updateCampaign(
   const { workspaceId } = caller;
   for (let attempt = 0; attempt < MOST_CHANGES; attempt += 1) {
     const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
-    if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
+    if (!mayBe(etagOf(current)))
+      throw changedMeanwhile("campaign", current, " (attachments without their content)");
     if (current.status !== "draft") throw notADraft(current.status);
     if (!changesSomething(body)) break;
     if (await change(deps, caller, current, body, clock.now())) break;
@@ -229,19 +231,6 @@ function differs(current: Campaign, { attachments, ...changes }: Partial<Campaig
 
 /** The fields whose bytes count as stored drafts. */
 const largeFields = ["html_content", "text_content", "mjml", "design", "attachments"] as const;
-
-/** The version of a campaign in the header ETag. */
-export function etagOf({ revision }: Pick<Campaign, "revision">): string {
-  return `"${revision}"`;
-}
-
-function changedMeanwhile(current: Campaign): ApiError {
-  return new ApiError(
-    "PRECONDITION_FAILED",
-    `The campaign was changed meanwhile and is at revision ${current.revision}, which is in "current" (attachments without their content): merge your changes with it, and send them with this revision in If-Match`,
-    { current, headers: { ETag: etagOf(current) } },
-  );
-}
 
 function notADraft(status: string): ApiError {
   return new ApiError(
@@ -389,12 +378,6 @@ export async function duplicateCampaign(
     await addCampaign(deps, tx, workspaceId, copy, now);
   });
   return requireCampaign(db, workspaceId, copy.id);
-}
-
-const COPY = " (copy)";
-
-function copyName(name: string): string {
-  return readName(`${name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT while the campaign is sending */

@@ -86,6 +86,7 @@ test.each([
     { variables: JSON.parse(`${'{"a":'.repeat(9)}1${"}".repeat(9)}`) },
     "template.variables must be nested at most 8 levels deep",
   ],
+  ["a huge version", {}, { version: 3e9 }, "template.version must be at most 2147483647 or null"],
   ["variables in a list", {}, { variables: [] }, "template.variables must be an object or null"],
   ["a misspelled field", {}, { varaibles: {} }, expect.stringContaining("varaibles")],
 ])("%s is refused, and nothing is sent", async (_what, change, more, message) => {

@@ -4,6 +4,7 @@ import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import { DOCUMENTED_AS, described, Id, omittable } from "#platform/shapes.ts";
 import { NewAttachment } from "#sending/emails/read-attachments.ts";
+import { versionNumber } from "#sending/templates/content-fields.ts";
 
 /** Recipients of one mail: to, cc and bcc together. */
 export const MOST_RECIPIENTS = 50;
@@ -25,9 +26,7 @@ const addresses = (most: number, description: string) =>
 const TemplateOfEmail = Type.Object(
   {
     id: described(Id, "Id of the template."),
-    version: omittable(
-      Type.Integer({ minimum: 1, description: "Number of the version; omitted: the present one." }),
-    ),
+    version: omittable(versionNumber("Number of the version; omitted: the present one.")),
     variables: omittable(
       Type.Record(Type.String(), Type.Unknown(), {
         description:

@@ -18,7 +18,7 @@ export type CompileQuestion =
 export type CompileAnswer = CompiledSource | { readonly checked: readonly CheckedTemplate[] };
 
 /** The longest MJML takes a second or two, and several times that on a busy machine. */
-const LIMITS: WorkerThreadLimits = { deadlineMs: 10_000, heapMb: 512 };
+const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
 
 /** One compilation of a workspace at a time. */
 const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 10_000 };

@@ -8,6 +8,7 @@ import { TestSent, testEmails } from "#sending/mail/test-order.ts";
 import { sendTestMail, type TestDeps, untracked } from "#sending/mail/test-send.ts";
 import { readMailAddress } from "#sending/mail-fields.ts";
 import { loadMail } from "#sending/preview/load-mail.ts";
+import { versionNumber } from "#sending/templates/content-fields.ts";
 import { requireTemplate } from "#sending/templates/save-template.ts";
 import type { ContentDeps } from "#sending/templates/take-content.ts";
 import { templates } from "#sending/templates/template.ts";
@@ -15,7 +16,7 @@ import { templates } from "#sending/templates/template.ts";
 const TemplateTestOrder = Type.Object(
   {
     emails: testEmails,
-    version: omittable(Type.Integer({ minimum: 1, description: "The version; omitted: the present one." })),
+    version: omittable(versionNumber("The version; omitted: the present one.")),
     test_data: omittable(
       Type.Record(Type.String(), Type.Unknown(), {
         description: "Values of merge tags, in place of the test data of the template.",
