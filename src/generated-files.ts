@@ -30,6 +30,7 @@ import { bytesText } from "./platform/limits/limit-errors.ts";
 import { limits } from "./platform/limits/limits.ts";
 import { autoresponderRoom } from "./sending/autoresponders/store.ts";
 import { campaignRoom } from "./sending/campaigns/store.ts";
+import { templateRoom } from "./sending/templates/store.ts";
 import { catalogue } from "./webhooks/event-catalogue.ts";
 import { webhookRoom } from "./webhooks/store.ts";
 import { catalogueOf } from "./workspace/api-keys/permission-catalogue.ts";
@@ -96,6 +97,7 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   { ...customFieldRoom(null), what: "custom fields of one mailing list, and as many for all lists" },
   suppressionListRoom,
   campaignRoom,
+  templateRoom,
   autoresponderRoom,
   mediaRoom,
   sendingDomainRoom,

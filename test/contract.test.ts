@@ -97,6 +97,7 @@ const governing: Readonly<Record<string, string>> = {
   brand: "brand",
   texts: "brand",
   campaigns: "campaigns",
+  templates: "templates",
   content: "message_content",
   source: "message_content",
   dkims: "dkims",
@@ -151,6 +152,7 @@ const sends = new Set([
   ...["activate", "deactivate", "test"].map((act) => `POST /autoresponders/{id}/${act}`),
   // Changes where mail that was sent leads.
   "PATCH /campaigns/{id}/links",
+  "POST /templates/{id}/test",
 ]);
 
 function actionBy(name: string): string {

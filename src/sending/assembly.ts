@@ -63,7 +63,7 @@ import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
-import { fieldUsesOf, findAutoresponderOfList } from "./in-use-store.ts";
+import { fieldUsesOf, findAutoresponderOfList, templateUsesOf } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
 import { mediaEndpoints } from "./media/endpoints.ts";
 import { mediaUsedByBrand } from "./media/logo.ts";
@@ -77,6 +77,11 @@ import { previewKeys, registerPreviews } from "./preview/preview-page.ts";
 import { removeEndedPreviews } from "./preview/store.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
+import { ContentCompiler } from "./templates/compile/compile-in-thread.ts";
+import { templateEndpoints } from "./templates/endpoints.ts";
+import { TemplateRenderer } from "./templates/rendering/template-renderer.ts";
+import { templates } from "./templates/template.ts";
+import { templateTestEndpoints } from "./templates/tests/endpoints.ts";
 import { waitingMessageEndpoints } from "./waiting-messages/endpoints.ts";
 
 export interface SendingParts extends ProcessContext {
@@ -108,11 +113,21 @@ export function sendingEndpoints(
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
+  const compiler = new ContentCompiler();
   return [
+    ...templateEndpoints({
+      db,
+      clock,
+      plans,
+      compiler,
+      uses: templateUsesOf({ campaigns, autoresponders, templates }),
+    }),
+    ...templateTestEndpoints({ db, clock, compiler, acceptor, publicUrl }),
     ...campaignEndpoints({
       db,
       clock,
       plans,
+      compiler,
       acceptor,
       publicUrl,
       notifyWorkers,
@@ -126,7 +141,7 @@ export function sendingEndpoints(
     ...campaignClientEndpoints({ db }),
     ...campaignLinkEndpoints({ db, clock }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
-    ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
+    ...previewEndpoints({ ...mailComposing, compiler, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
     ...mediaEndpoints({
       db,
@@ -137,6 +152,7 @@ export function sendingEndpoints(
     }),
     ...campaignCheckEndpoints({
       ...mailComposing,
+      compiler,
       hasSmsGateway,
       clock,
       plans,
@@ -148,10 +164,17 @@ export function sendingEndpoints(
       spamd: config.SPAMD_URL && readSpamdUrl(config.SPAMD_URL),
     }),
     ...campaignProgressEndpoints({ db, clock }),
-    ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
-    ...autoresponderProgressEndpoints({ db, clock, plans, notifyWorkers, acceptor, publicUrl }),
+    ...autoresponderEndpoints({ db, clock, plans, compiler, notifyWorkers }),
+    ...autoresponderProgressEndpoints({ db, clock, plans, compiler, notifyWorkers, acceptor, publicUrl }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
-    ...emailToManyEndpoints({ db, acceptor, clock, platformFrom: config.DEFAULT_SENDER, onMoved }),
+    ...emailToManyEndpoints({
+      db,
+      acceptor,
+      templates: new TemplateRenderer(db),
+      clock,
+      platformFrom: config.DEFAULT_SENDER,
+      onMoved,
+    }),
     ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),
     ...messageContentEndpoints({
       ...composition,

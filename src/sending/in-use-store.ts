@@ -1,4 +1,4 @@
-/** Which campaigns and autoresponders use a custom field or a list, so that it cannot be deleted meanwhile. */
+/** Which campaigns, autoresponders and templates use a custom field, a list or a template. */
 import sql, { type Sql } from "sql-template-tag";
 import type { FieldUse } from "#audience/segments/refuse-used-field-changes.ts";
 import {
@@ -9,7 +9,7 @@ import {
   namedFields,
 } from "#audience/segments/segments-using-field-store.ts";
 import { listFirstUsers } from "#audience/uses/first-users-store.ts";
-import type { UserRow } from "#audience/uses/used-by.ts";
+import type { ObjectUse, UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -108,3 +108,54 @@ export async function findAutoresponderOfList(
     order by name limit 1`);
   return row?.name;
 }
+
+/** @param users a relation of the workspace with used_id, id, name and prevents_deletion */
+const usersOfTemplates =
+  (users: (workspaceId: WorkspaceId) => Sql): ObjectUse<string>["list"] =>
+  (db, workspaceId, ids) =>
+    listFirstUsers(
+      db,
+      sql`
+      select u.used_id, u.id, u.name, null::uuid as mailing_list_id, u.prevents_deletion
+      from (${users(workspaceId)}) u where u.used_id = any (${[...ids]}::uuid[])`,
+    );
+
+/** What uses templates: content was taken from them, or they are layouts around others, which need them. */
+export const templateUsesOf = ({
+  campaigns,
+  autoresponders,
+  templates,
+}: Readonly<
+  Record<"campaigns" | "autoresponders" | "templates", Resource>
+>): readonly ObjectUse<string>[] => [
+  {
+    kind: "template",
+    noun: templates,
+    list: usersOfTemplates(
+      (workspaceId) => sql`
+      select layout_id as used_id, id, name, true as prevents_deletion from templates
+      where workspace_id = ${workspaceId} and layout_id is not null`,
+    ),
+  },
+  {
+    kind: "campaign",
+    noun: campaigns,
+    list: usersOfTemplates(
+      (workspaceId) => sql`
+      select template_id as used_id, id, name, false as prevents_deletion from campaigns
+      where workspace_id = ${workspaceId} and template_id is not null and deleted_at is null`,
+    ),
+  },
+  {
+    kind: "autoresponder",
+    noun: autoresponders,
+    list: usersOfTemplates(
+      (workspaceId) => sql`
+      select distinct c.template_id as used_id, a.id, a.name, false as prevents_deletion
+      from autoresponder_steps s
+      join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
+      join autoresponders a on a.workspace_id = s.workspace_id and a.id = s.autoresponder_id
+      where s.workspace_id = ${workspaceId} and s.position is not null and c.template_id is not null`,
+    ),
+  },
+];

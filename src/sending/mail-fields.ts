@@ -77,6 +77,17 @@ export function readBody(text: string | null | undefined): string | null {
   return text == null || text.trim() === "" ? null : text;
 }
 
+/** Characters of `design` as JSON: as much as the HTML that an editor makes from it. */
+export const LONGEST_DESIGN = LONGEST_BODY;
+
+/** The document of an editor, if it is not too large. @throws ApiError VALIDATION_ERROR */
+export function readDesignSize<Design extends object>(design: Design): Design {
+  const { length } = JSON.stringify(design);
+  if (length <= LONGEST_DESIGN) return design;
+  const [most, has] = [LONGEST_DESIGN, length].map((count) => count.toLocaleString("en"));
+  throw fieldError("design", `must have at most ${most} characters as JSON, and has ${has}`);
+}
+
 /** @throws ApiError VALIDATION_ERROR */
 export function readMailAddress(field: string, text: string | null | undefined): string | null {
   if (text == null || text.trim() === "") return null;

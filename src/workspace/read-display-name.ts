@@ -30,3 +30,10 @@ export function readName(text: string): string {
   }
   return name;
 }
+
+const COPY = " (copy)";
+
+/** The name of a copy, not longer than a name may be. */
+export function copyName(name: string): string {
+  return readName(`${name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
+}

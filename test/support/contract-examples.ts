@@ -189,6 +189,8 @@ export const resources: Readonly<
   },
   "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
     create(owner, `/mailing-lists/${list}/segments`, segment()),
+  "/templates/{id}": (owner) => create(owner, "/templates", template()),
+  "/templates/{id}/versions/{version_id}": firstVersion,
   "/campaigns/{id}": (owner) => campaignIn()(owner),
   "/campaigns/{id}/links": sentLink,
   "/campaigns/{id}/links/activity": sentLink,
@@ -343,6 +345,19 @@ async function plan({ database, workspaceId, clock }: Owner) {
   const given = { amount: "1000.00", gateway: "manual", description: "Example" } as const;
   await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
   return { plan_id: "growth", billing_interval: "monthly" };
+}
+
+const template = () => ({
+  name: unique("Order confirmation", " "),
+  subject: "Your order {{ order }}",
+  preheader: "Thank you, {{ first_name }}",
+  html_content: "<p>Thank you for your order {{ order }}.</p>",
+  test_data: { order: "1042" },
+});
+
+async function firstVersion(owner: Owner, [template]: readonly string[]): Promise<string> {
+  const { body } = await owner.call("GET", `/templates/${template}/versions`);
+  return body.data.versions[0].id;
 }
 
 async function campaign(owner: Owner) {
@@ -554,6 +569,12 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   sendEmail: email,
   createEmail: emailToMany,
   createEmailBatch: async (owner) => ({ emails: [await emailToMany(owner)] }),
+  createTemplate: template,
+  updateTemplate: () => ({ subject: "Your order {{ order }} is on its way" }),
+  testTemplate: async (owner) => ({
+    emails: ["ada@example.com"],
+    from_email: (await email(owner)).from_email,
+  }),
   createCampaign: campaign,
   replaceCampaign: campaign,
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),

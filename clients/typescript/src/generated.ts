@@ -1256,7 +1256,7 @@ export interface paths {
         };
         /**
          * The brand of the workspace
-         * @description Name, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
+         * @description Name, logo, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
          *
          *     Needs the permission `brand:read`.
          */
@@ -3139,6 +3139,212 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Templates and layouts without their content, those that were changed last first
+         * @description What mails can be made from. `POST /render` with `template_id` shows one as a mail. `search` finds parts of name and subject.
+         *
+         *     Needs the permission `templates:read`.
+         */
+        get: operations["listTemplates"];
+        put?: never;
+        /**
+         * Create a template from HTML, MJML or a design, or a layout around templates
+         * @description The content is compiled and tried at once: faults are refused with their lines, and `warnings` names merge tags without a value. A workspace has at most 1,000 templates.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `templates:write`.
+         */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/starters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Designs to begin with, such as a newsletter or a receipt
+         * @description Twelve designs with subject, preheader and sample values. `POST /templates` makes a template of one: send its fields, changed as you like. They use no pictures of other hosts.
+         *
+         *     Needs the permission `templates:read`.
+         */
+        get: operations["listTemplateStarters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One template with its content, as written and as sent
+         * @description The body is in the field in which it was written; `compiled_html` is what is sent, before merge tags have their values.
+         *
+         *     Needs the permission `templates:read`.
+         */
+        get: operations["getTemplate"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template with all its versions
+         * @description Campaigns and autoresponders keep the content that they took from it. A layout that wraps templates is not deleted (409); `used_by` names them.
+         *
+         *     Needs the permission `templates:write`.
+         */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        /**
+         * Change some fields of a template; new content is a new version
+         * @description Omitted fields stay as they are. Versions never change, and the last 100 are kept. A change of a layout gives each template in it a new version, too. What was made from the template before stays as it is: campaigns and autoresponders have a copy. Send `If-Match` with the ETag of the version you have seen to get 412 if another request has changed it.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `templates:write`.
+         */
+        patch: operations["updateTemplate"];
+        trace?: never;
+    };
+    "/templates/{id}/duplicate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Duplicate a template with its present content
+         * @description The copy begins with version 1. Templates in a layout stay in the original.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `templates:write`.
+         */
+        post: operations["duplicateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The versions of a template without their content, the newest first
+         * @description Who saved what, and when. The last 100 versions are kept.
+         *
+         *     Needs the permission `templates:read`.
+         */
+        get: operations["listTemplateVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One version of a template with its content
+         * @description The content as it was written and as it was sent. It never changes.
+         *
+         *     Needs the permission `templates:read`.
+         */
+        get: operations["getTemplateVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the content of an older version the present one, as a new version
+         * @description Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+         *
+         *     It may take longer than a few seconds for a large mail.
+         *
+         *     Needs the permission `templates:write`.
+         */
+        post: operations["restoreTemplateVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a template as a test mail to a few addresses
+         * @description The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance.
+         *
+         *     Needs the permission `templates:send`.
+         */
+        post: operations["testTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns": {
         parameters: {
             query?: never;
@@ -3156,7 +3362,7 @@ export interface paths {
         put?: never;
         /**
          * Create a campaign as a draft
-         * @description A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.
+         * @description A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Its content is html_content, text_content or both, or is made from `mjml` or `design`, or taken over from the template `template_id`. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3628,7 +3834,7 @@ export interface paths {
         put?: never;
         /**
          * Render a mail as it would be sent to one person, without sending it
-         * @description Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
+         * @description Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person: a campaign, a step of an autoresponder, a template, or content that is not stored. A template is shown as it is, with its test data and without an added unsubscribe link. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3824,6 +4030,8 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 10 MiB instead of 1 MiB.
          *
+         *     It may take longer than a few seconds for a large mail.
+         *
          *     Needs the permission `autoresponders:write`.
          */
         post: operations["createAutoresponder"];
@@ -3852,6 +4060,8 @@ export interface paths {
          * @description Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.
          *
          *     The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+         *
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `autoresponders:write`.
          */
@@ -4040,7 +4250,7 @@ export interface paths {
         put?: never;
         /**
          * Send one email to one or several recipients, now or later
-         * @description One email with to, cc and bcc, your own header fields, HTML and text, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
+         * @description One email with to, cc and bcc, your own header fields, HTML and text or a template, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -7032,6 +7242,11 @@ export interface components {
             display_name: string | null;
             /** @description https address that the name links to; null for none. */
             website: string | null;
+            /**
+             * Format: uuid
+             * @description A picture of `/media`, shown above the text of pages; null for none.
+             */
+            logo_media_id: string | null;
             /** @description Colour of buttons; null: the service's blue. As #rrggbb or #rgb. */
             accent_color: string | null;
             /** @description Background of pages in light mode; null: white. As #rrggbb or #rgb. */
@@ -7042,6 +7257,8 @@ export interface components {
             footer_text: string | null;
             /** @description Postal address of the sender, which laws such as CAN-SPAM require in advertising mail; shown with footer_text. At most 10 lines; null for none. */
             postal_address: string | null;
+            /** @description The address of the logo. */
+            logo_url: string | null;
             /** @description The text colour on accent_color, which the service chooses for its contrast. */
             accent_text_color: string;
             /**
@@ -7055,6 +7272,11 @@ export interface components {
             display_name?: string | null;
             /** @description https address that the name links to; null for none. */
             website?: string | null;
+            /**
+             * Format: uuid
+             * @description A picture of `/media`, shown above the text of pages; null for none.
+             */
+            logo_media_id?: string | null;
             /** @description Colour of buttons; null: the service's blue. As #rrggbb or #rgb. */
             accent_color?: string | null;
             /** @description Background of pages in light mode; null: white. As #rrggbb or #rgb. */
@@ -8372,10 +8594,10 @@ export interface components {
              * @description What it is.
              * @enum {string}
              */
-            kind: "campaign" | "autoresponder" | "segment" | "suppression_list" | "import";
+            kind: "campaign" | "autoresponder" | "segment" | "suppression_list" | "import" | "brand" | "template";
             /**
              * Format: uuid
-             * @description Its id; of an import, the id of the job.
+             * @description Its id; of an import, the id of the job; of the brand, that of the workspace.
              */
             id: string;
             /** @description Its name; of an import, the name of the file. */
@@ -10314,6 +10536,664 @@ export interface components {
             /** @description What an SMTP client needs; docs/submission.md. */
             submission: components["schemas"]["SmtpSubmission"] | null;
         };
+        TemplateSummary: {
+            /**
+             * Format: uuid
+             * @description Id of the template.
+             */
+            id: string;
+            /**
+             * @description A mail, or a layout around other templates.
+             * @enum {string}
+             */
+            kind: "mail" | "layout";
+            /** @description Internal name. */
+            name: string;
+            /**
+             * @description In which form the body was written.
+             * @enum {string}
+             */
+            format: "html" | "mjml" | "design";
+            /** @description The subject, with merge tags; empty in layouts. */
+            subject: string;
+            /** @description The text that lists of mail show beside the subject; null for none. */
+            preheader: string | null;
+            /**
+             * Format: uuid
+             * @description The layout that wraps the body; null for none.
+             */
+            layout_id: string | null;
+            /** @description Number of the present version, from 1. */
+            version: number;
+            /** @description Rises with every change. In quotation marks it is the `ETag`, and the value for `If-Match`. */
+            revision: number;
+            /** @description Campaigns and autoresponders whose content was taken from it, and the templates that a layout wraps. */
+            used_by: components["schemas"]["UsedBy"];
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+        };
+        /** @description A page of a list. */
+        TemplateSummaryPage: {
+            /** @description The rows of the page. */
+            templates: components["schemas"]["TemplateSummary"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description Running text. */
+        TextBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "text";
+            /** @description The text. May hold merge tags and the elements p, br, b, strong, i, em, u, s, a, ul, ol and li; of other HTML only the text is kept. */
+            html: string;
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description Colour of the text; default: the brand's. */
+            color?: string;
+            /** @description Size of the letters, 16 by default, in pixels. */
+            font_size?: number;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description A heading. */
+        HeadingBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "heading";
+            /** @description The heading. May hold merge tags. */
+            text: string;
+            /** @description 1 is the largest; default: 2. */
+            level?: number;
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description Colour of the heading; default: the brand's. */
+            color?: string;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description A link in the form of a button. */
+        ButtonBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "button";
+            /** @description The words on the button. May hold merge tags. */
+            text: string;
+            /** @description Where it leads: http, https, mailto or tel. May hold merge tags. */
+            url: string;
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description Colour of the words; by default black or white, whichever is easier to read. */
+            color?: string;
+            /** @description Colour of the button; default: the brand's accent. */
+            button_color?: string;
+            /** @description Radius of the corners, 4 by default, in pixels. */
+            radius?: number;
+            /** @description Whether it is as wide as its place. */
+            is_full_width?: boolean;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description A picture. */
+        ImageBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "image";
+            /** @description Address of the picture: http, https, or cid of an inline attachment. May hold merge tags. */
+            src: string;
+            /** @description What it shows, for people who do not see it; empty for mere decoration. */
+            alt: string;
+            /** @description Where a click leads. May hold merge tags. */
+            url?: string;
+            /** @description Width, at most that of its place, which is the default, in pixels. */
+            width?: number;
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description A line across. */
+        DividerBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "divider";
+            /** @description Colour of the line; default: #dddddd. */
+            color?: string;
+            /** @description Thickness of the line, 1 by default, in pixels. */
+            thickness?: number;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description Empty space. */
+        SpacerBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "spacer";
+            /** @description Height, in pixels. */
+            height: number;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description Several links in a row, such as those to social networks. */
+        LinksBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "links";
+            /** @description The links in order. */
+            links: {
+                /** @description The words of the link. May hold merge tags. */
+                text: string;
+                /** @description Where it leads. May hold merge tags. */
+                url: string;
+                /** @description Address of a picture in place of the words, 24 pixels high. */
+                icon_src?: string;
+            }[];
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description Colour of the words; default: the brand's accent. */
+            color?: string;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description The end of the mail: who sends it, and the way to unsubscribe. */
+        FooterBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "footer";
+            /** @description What it says; default: the brand's footer text and postal address. May hold merge tags and the elements p, br, b, strong, i, em, u, s, a, ul, ol and li; of other HTML only the text is kept. */
+            html?: string;
+            /** @description Whether it has the unsubscribe link; default: true. False is for mail that a person caused, such as receipts. */
+            has_unsubscribe?: boolean;
+            /** @description The words of that link; default: Unsubscribe. */
+            unsubscribe_text?: string;
+            /** @description Whether it links the mail in a browser; default: false. */
+            has_web_view?: boolean;
+            /** @description The words of that link; default: View in browser. */
+            web_view_text?: string;
+            /**
+             * @description Where it stands; default: left.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+            /** @description Colour of the text; default: #666666. */
+            color?: string;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description HTML as it is, for what no other block can do. */
+        HtmlBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "html";
+            /** @description The HTML. May hold merge tags. Nothing in it is changed or removed. */
+            html: string;
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description Two or three columns side by side, one below the other on a phone. */
+        ColumnsBlock: {
+            /**
+             * @description The kind of block.
+             * @constant
+             */
+            type: "columns";
+            /** @description The columns, from the left. */
+            columns: {
+                /** @description The blocks of the column, in order. */
+                blocks: (components["schemas"]["TextBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["SpacerBlock"] | components["schemas"]["LinksBlock"] | components["schemas"]["FooterBlock"] | components["schemas"]["HtmlBlock"])[];
+            }[];
+            /**
+             * @description Widths; `1:2` and `2:1` are for two columns. Default: equal.
+             * @enum {string}
+             */
+            ratio?: "equal" | "1:2" | "2:1";
+            /** @description The editor's own name of the block; it has no effect. */
+            id?: string;
+            /** @description Colour behind the block; by default that of the mail. */
+            background_color?: string;
+            /** @description Space around the content. */
+            padding?: {
+                /** @description Space above, in pixels. */
+                top?: number;
+                /** @description Space to the right, in pixels. */
+                right?: number;
+                /** @description Space below, in pixels. */
+                bottom?: number;
+                /** @description Space to the left, in pixels. */
+                left?: number;
+            };
+        };
+        /** @description The design of a mail: blocks, from the top. */
+        Design: {
+            /**
+             * @description Version of the form of designs: 1.
+             * @constant
+             */
+            version: 1;
+            /** @description The text that lists of mail show beside the subject. May hold merge tags. */
+            preheader?: string;
+            /** @description Language of the mail, for screen readers; none by default. */
+            language?: string;
+            /** @description What applies to all blocks. */
+            settings?: {
+                /** @description Width of the mail, 600 by default, in pixels. */
+                width?: number;
+                /**
+                 * @description The typeface. All are present on most devices, so none is loaded. Default: arial.
+                 * @enum {string}
+                 */
+                font?: "arial" | "helvetica" | "verdana" | "tahoma" | "trebuchet" | "georgia" | "times" | "courier";
+                /** @description Colour of text and headings; default: the brand's. */
+                text_color?: string;
+                /** @description Colour of links and buttons; default: the brand's. */
+                accent_color?: string;
+                /** @description Colour around the mail; default: the brand's. */
+                background_color?: string;
+                /** @description Colour behind the blocks; default: #ffffff. */
+                content_color?: string;
+            };
+            /** @description The blocks from the top, at most 200 with those in columns. */
+            blocks: (components["schemas"]["TextBlock"] | components["schemas"]["HeadingBlock"] | components["schemas"]["ButtonBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["DividerBlock"] | components["schemas"]["SpacerBlock"] | components["schemas"]["LinksBlock"] | components["schemas"]["FooterBlock"] | components["schemas"]["HtmlBlock"] | components["schemas"]["ColumnsBlock"])[];
+        };
+        TemplateStarter: {
+            /** @description Its name in English, as in `newsletter-lead-story`. */
+            key: string;
+            /** @description What it is. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description A subject that fits, with merge tags. */
+            subject: string;
+            /** @description A preheader that fits, with merge tags. */
+            preheader: string;
+            design: components["schemas"]["Design"];
+            /** @description Values of its merge tags, for previews. */
+            test_data: {
+                [key: string]: unknown;
+            };
+        };
+        NewTemplate: {
+            /**
+             * @description `layout`: it wraps other templates, at its merge tag `{{ content }}`.
+             * @default mail
+             * @enum {string|null}
+             */
+            kind?: "mail" | "layout" | null;
+            /** @description Internal name. */
+            name: string;
+            /** @description The subject, which may hold merge tags. Required, except for layouts, which have none. */
+            subject?: string | null;
+            /** @description The text that lists of mail show beside the subject. May hold merge tags. */
+            preheader?: string | null;
+            /** @description The body as HTML. May hold merge tags. */
+            html_content?: string | null;
+            /** @description The body as MJML, in place of html_content. May hold merge tags. mj-include is refused. */
+            mjml?: string | null;
+            /** @description The body as a design of blocks, in place of html_content. */
+            design?: components["schemas"]["Design"] | null;
+            /** @description The text part. Omitted: made from the HTML. */
+            text_content?: string | null;
+            /**
+             * Format: uuid
+             * @description The layout that wraps the body. HTML needs a layout in HTML; MJML and designs need one in MJML or a design.
+             */
+            layout_id?: string | null;
+            /** @description Values of merge tags for previews and tests: names of person and fields, and any others, at most 64 KB as JSON. */
+            test_data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ContentWarning: {
+            /** @description The field of the content that it concerns. */
+            field: string;
+            /** @description Line in the field, from 1. */
+            line: number;
+            /** @description Column in the line, from 1. */
+            column: number;
+            /** @description What is wrong, for people. */
+            message: string;
+        };
+        Template: {
+            /**
+             * Format: uuid
+             * @description Id of the template.
+             */
+            id: string;
+            /**
+             * @description A mail, or a layout around other templates.
+             * @enum {string}
+             */
+            kind: "mail" | "layout";
+            /** @description Internal name. */
+            name: string;
+            /**
+             * @description In which form the body was written.
+             * @enum {string}
+             */
+            format: "html" | "mjml" | "design";
+            /** @description The subject, with merge tags; empty in layouts. */
+            subject: string;
+            /** @description The text that lists of mail show beside the subject; null for none. */
+            preheader: string | null;
+            /**
+             * Format: uuid
+             * @description The layout that wraps the body; null for none.
+             */
+            layout_id: string | null;
+            /** @description Number of the present version, from 1. */
+            version: number;
+            /** @description Rises with every change. In quotation marks it is the `ETag`, and the value for `If-Match`. */
+            revision: number;
+            /** @description Campaigns and autoresponders whose content was taken from it, and the templates that a layout wraps. */
+            used_by: components["schemas"]["UsedBy"];
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time of the last change in UTC, ISO 8601.
+             */
+            updated_at: string;
+            /** @description The body as written, if it is HTML; otherwise null. */
+            html_content: string | null;
+            /** @description The body as written, if it is MJML; otherwise null. */
+            mjml: string | null;
+            /** @description The body as written, if it is a design; otherwise null. */
+            design: components["schemas"]["Design"] | null;
+            /** @description The text part, with merge tags; null if it is made from the HTML. */
+            text_content: string | null;
+            /** @description What is sent, with merge tags: the HTML of the body, in its layout, with the preheader. */
+            compiled_html: string;
+            /** @description Merge tags that are neither custom fields nor names of the test data. */
+            warnings: components["schemas"]["ContentWarning"][];
+            /** @description Values for previews and tests. */
+            test_data: {
+                [key: string]: unknown;
+            };
+        };
+        TemplateChange: {
+            /** @description Internal name. */
+            name?: string;
+            /** @description The subject, which may hold merge tags. Required, except for layouts, which have none. */
+            subject?: string | null;
+            /** @description The text that lists of mail show beside the subject. May hold merge tags. */
+            preheader?: string | null;
+            /** @description The body as HTML. May hold merge tags. */
+            html_content?: string | null;
+            /** @description The body as MJML, in place of html_content. May hold merge tags. mj-include is refused. */
+            mjml?: string | null;
+            /** @description The body as a design of blocks, in place of html_content. */
+            design?: components["schemas"]["Design"] | null;
+            /** @description The text part. Omitted: made from the HTML. */
+            text_content?: string | null;
+            /**
+             * Format: uuid
+             * @description The layout that wraps the body. HTML needs a layout in HTML; MJML and designs need one in MJML or a design.
+             */
+            layout_id?: string | null;
+            /** @description Values of merge tags for previews and tests: names of person and fields, and any others, at most 64 KB as JSON. */
+            test_data?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        TemplateVersionSummary: {
+            /**
+             * Format: uuid
+             * @description Id of the version.
+             */
+            id: string;
+            /** @description Its number, from 1. */
+            version: number;
+            /**
+             * @description Why it exists: the template was created or changed, an older version was restored, or its layout changed.
+             * @enum {string}
+             */
+            cause: "created" | "changed" | "restored" | "layout_changed";
+            /**
+             * @description In which form the body was written.
+             * @enum {string}
+             */
+            format: "html" | "mjml" | "design";
+            /** @description The subject, with merge tags; empty in layouts. */
+            subject: string;
+            /** @description The text that lists of mail show beside the subject; null for none. */
+            preheader: string | null;
+            /**
+             * Format: uuid
+             * @description The layout around it, which may be deleted since; null for none.
+             */
+            layout_id: string | null;
+            /** @description Name of the person or API key that saved it. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description When it was saved, in UTC.
+             */
+            created_at: string;
+        };
+        /** @description A page of a list. */
+        TemplateVersionSummaryPage: {
+            /** @description The rows of the page. */
+            versions: components["schemas"]["TemplateVersionSummary"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        TemplateVersion: {
+            /**
+             * Format: uuid
+             * @description Id of the version.
+             */
+            id: string;
+            /** @description Its number, from 1. */
+            version: number;
+            /**
+             * @description Why it exists: the template was created or changed, an older version was restored, or its layout changed.
+             * @enum {string}
+             */
+            cause: "created" | "changed" | "restored" | "layout_changed";
+            /**
+             * @description In which form the body was written.
+             * @enum {string}
+             */
+            format: "html" | "mjml" | "design";
+            /** @description The subject, with merge tags; empty in layouts. */
+            subject: string;
+            /** @description The text that lists of mail show beside the subject; null for none. */
+            preheader: string | null;
+            /**
+             * Format: uuid
+             * @description The layout around it, which may be deleted since; null for none.
+             */
+            layout_id: string | null;
+            /** @description Name of the person or API key that saved it. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description When it was saved, in UTC.
+             */
+            created_at: string;
+            /** @description The body as written, if it is HTML; otherwise null. */
+            html_content: string | null;
+            /** @description The body as written, if it is MJML; otherwise null. */
+            mjml: string | null;
+            /** @description The body as written, if it is a design; otherwise null. */
+            design: components["schemas"]["Design"] | null;
+            /** @description The text part, with merge tags; null if it is made from the HTML. */
+            text_content: string | null;
+            /** @description What is sent, with merge tags: the HTML of the body, in its layout, with the preheader. */
+            compiled_html: string;
+            /** @description Merge tags that are neither custom fields nor names of the test data. */
+            warnings: components["schemas"]["ContentWarning"][];
+        };
+        TemplateTestOrder: {
+            /** @description Addresses that get the test. */
+            emails: string[];
+            /** @description The version; omitted: the present one. */
+            version?: number | null;
+            /** @description Values of merge tags, in place of the test data of the template. */
+            test_data?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description On a verified sending domain, or a verified sender. Default: the workspace's default sender. */
+            from_email?: string | null;
+        };
         CampaignSummary: {
             /**
              * Format: uuid
@@ -10483,7 +11363,7 @@ export interface components {
             /** @description Internal name. */
             name: string;
             /** @description May hold merge tags. */
-            subject: string;
+            subject?: string;
             /** @description An address on a sending domain whose ownership is verified (POST /sending-domains), or a verified sender (POST /verified-senders). */
             from_email: string;
             /** @description Default: the list's. */
@@ -10515,11 +11395,20 @@ export interface components {
             segment_id?: string | null;
             /** @description Segment rules `{ logic, rules }` instead of a saved segment: members of mailing_list_id, or of any list when that is omitted. */
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
+            /**
+             * Format: uuid
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             */
+            template_id?: string | null;
+            /** @description The version of the template; omitted: the present one. */
+            template_version?: number | null;
             /** @description May hold merge tags. Omitted: made from the text. */
             html_content?: string | null;
             /** @description Omitted: made from the HTML. For sms: the message. */
             text_content?: string | null;
-            /** @description The document of a block editor, as JSON of at most 2,000,000 characters. It is stored and returned, and not interpreted: html_content is what is sent. */
+            /** @description MJML from which html_content is made, unless the request has html_content itself. May hold merge tags. */
+            mjml?: string | null;
+            /** @description A design of blocks (the component Design), from which html_content is made, unless the request has html_content itself. The document of another editor, without `version` 1 and `blocks`, is stored and returned only. At most 2,000,000 characters as JSON. */
             design?: {
                 [key: string]: unknown;
             } | null;
@@ -10554,16 +11443,6 @@ export interface components {
             scheduled_at?: string | null;
             /** @description Files in every mail of the campaign. */
             attachments?: components["schemas"]["Attachment"][] | null;
-        };
-        ContentWarning: {
-            /** @description The field of the content that it concerns. */
-            field: string;
-            /** @description Line in the field, from 1. */
-            line: number;
-            /** @description Column in the line, from 1. */
-            column: number;
-            /** @description What is wrong, for people. */
-            message: string;
         };
         Campaign: {
             /**
@@ -10713,11 +11592,20 @@ export interface components {
             phone_field_name: string | null;
             /** @description The conditions that choose the recipients; null if a list or segment does. */
             segment_conditions: components["schemas"]["SegmentConditions"] | null;
+            /**
+             * Format: uuid
+             * @description The template that the content was copied from, which may be deleted since; null for none.
+             */
+            template_id: string | null;
+            /** @description The version of that template. */
+            template_version: number | null;
             /** @description The HTML, with merge tags; null if there is only text. */
             html_content: string | null;
             /** @description The text, with merge tags; null if it is made from the HTML. */
             text_content: string | null;
-            /** @description The document of a block editor. */
+            /** @description The MJML that html_content was made from; null if it was not. */
+            mjml: string | null;
+            /** @description The document of a block editor; null for none. */
             design: {
                 [key: string]: unknown;
             } | null;
@@ -10799,11 +11687,20 @@ export interface components {
             segment_id?: string | null;
             /** @description Segment rules `{ logic, rules }` instead of a saved segment: members of mailing_list_id, or of any list when that is omitted. */
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
+            /**
+             * Format: uuid
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             */
+            template_id?: string | null;
+            /** @description The version of the template; omitted: the present one. */
+            template_version?: number | null;
             /** @description May hold merge tags. Omitted: made from the text. */
             html_content?: string | null;
             /** @description Omitted: made from the HTML. For sms: the message. */
             text_content?: string | null;
-            /** @description The document of a block editor, as JSON of at most 2,000,000 characters. It is stored and returned, and not interpreted: html_content is what is sent. */
+            /** @description MJML from which html_content is made, unless the request has html_content itself. May hold merge tags. */
+            mjml?: string | null;
+            /** @description A design of blocks (the component Design), from which html_content is made, unless the request has html_content itself. The document of another editor, without `version` 1 and `blocks`, is stored and returned only. At most 2,000,000 characters as JSON. */
             design?: {
                 [key: string]: unknown;
             } | null;
@@ -11147,8 +12044,32 @@ export interface components {
              * @description The step of the autoresponder; omitted: its first.
              */
             step_id?: string | null;
+            /**
+             * Format: uuid
+             * @description This template, or a campaign or step with the content of this template; requires `templates:read`.
+             */
+            template_id?: string | null;
+            /** @description The version of the template; omitted: the present one. */
+            template_version?: number | null;
+            /** @description MJML from which html_content is made, unless the request has html_content itself. May hold merge tags. */
+            mjml?: string | null;
+            /** @description A design of blocks (the component Design), from which html_content is made, unless the request has html_content itself. The document of another editor, without `version` 1 and `blocks`, is stored and returned only. At most 2,000,000 characters as JSON. */
+            design?: {
+                [key: string]: unknown;
+            } | null;
             /** @description In place of the stored subject. */
             subject?: string;
+            /** @description Put at the beginning of the html_content, mjml or design of the request. */
+            preheader?: string | null;
+            /**
+             * Format: uuid
+             * @description The layout around the html_content, mjml or design of the request; requires `templates:read`.
+             */
+            layout_id?: string | null;
+            /** @description Values of merge tags in place of those of a made-up person, and beside those of a subscriber. Default: the test data of the template. */
+            test_data?: {
+                [key: string]: unknown;
+            } | null;
             /** @description May hold merge tags. Omitted: made from the text. */
             html_content?: string | null;
             /** @description Omitted: made from the HTML. */
@@ -11571,8 +12492,32 @@ export interface components {
              * @description The step of the autoresponder; omitted: its first.
              */
             step_id?: string | null;
+            /**
+             * Format: uuid
+             * @description This template, or a campaign or step with the content of this template; requires `templates:read`.
+             */
+            template_id?: string | null;
+            /** @description The version of the template; omitted: the present one. */
+            template_version?: number | null;
+            /** @description MJML from which html_content is made, unless the request has html_content itself. May hold merge tags. */
+            mjml?: string | null;
+            /** @description A design of blocks (the component Design), from which html_content is made, unless the request has html_content itself. The document of another editor, without `version` 1 and `blocks`, is stored and returned only. At most 2,000,000 characters as JSON. */
+            design?: {
+                [key: string]: unknown;
+            } | null;
             /** @description In place of the stored subject. */
             subject?: string;
+            /** @description Put at the beginning of the html_content, mjml or design of the request. */
+            preheader?: string | null;
+            /**
+             * Format: uuid
+             * @description The layout around the html_content, mjml or design of the request; requires `templates:read`.
+             */
+            layout_id?: string | null;
+            /** @description Values of merge tags in place of those of a made-up person, and beside those of a subscriber. Default: the test data of the template. */
+            test_data?: {
+                [key: string]: unknown;
+            } | null;
             /** @description May hold merge tags. Omitted: made from the text. */
             html_content?: string | null;
             /** @description Omitted: made from the HTML. */
@@ -11881,7 +12826,20 @@ export interface components {
             /** @description Time after the trigger, or after the step before; none when omitted. */
             delay?: components["schemas"]["Delay"];
             /** @description May hold merge tags. */
-            subject: string;
+            subject?: string;
+            /**
+             * Format: uuid
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             */
+            template_id?: string | null;
+            /** @description The version of the template; omitted: the present one. */
+            template_version?: number | null;
+            /** @description MJML from which html_content is made, unless the request has html_content itself. May hold merge tags. */
+            mjml?: string | null;
+            /** @description A design of blocks (the component Design), from which html_content is made, unless the request has html_content itself. The document of another editor, without `version` 1 and `blocks`, is stored and returned only. At most 2,000,000 characters as JSON. */
+            design?: {
+                [key: string]: unknown;
+            } | null;
             /** @description May hold merge tags. Omitted: made from the text. */
             html_content?: string | null;
             /** @description Omitted: made from the HTML. */
@@ -11940,6 +12898,19 @@ export interface components {
             html_content: string | null;
             /** @description The text, with merge tags; null if it is made from the HTML. */
             text_content: string | null;
+            /**
+             * Format: uuid
+             * @description The template that the content was copied from, which may be deleted since; null for none.
+             */
+            template_id: string | null;
+            /** @description The version of that template. */
+            template_version: number | null;
+            /** @description The MJML that html_content was made from; null if it was not. */
+            mjml: string | null;
+            /** @description The document of a block editor; null for none. */
+            design: {
+                [key: string]: unknown;
+            } | null;
             /** @description Merge tags that show nothing. */
             warnings: components["schemas"]["ContentWarning"][];
         };
@@ -12221,6 +13192,19 @@ export interface components {
              */
             id: string | null;
         };
+        TemplateOfEmail: {
+            /**
+             * Format: uuid
+             * @description Id of the template.
+             */
+            id: string;
+            /** @description Number of the version; omitted: the present one. */
+            version?: number | null;
+            /** @description Values of its merge tags, at most 64 KB as JSON; lists and objects, too. `email` is the first recipient's address by default. A missing value shows nothing. */
+            variables?: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** @description A file in a mail: with `filename`, `content` and `content_type`, or with `media_id`. */
         MailAttachment: {
             /** @description Name of the file, without folders; programs are refused by their ending. */
@@ -12251,8 +13235,10 @@ export interface components {
             bcc?: string[] | null;
             /** @description Where replies go, at most 10 addresses; to from_email if omitted. */
             reply_to?: string[] | null;
-            /** @description The subject, without line breaks and not blank. */
-            subject: string;
+            /** @description The subject, without line breaks and not blank. Required, unless a template has one, which it replaces. */
+            subject?: string;
+            /** @description A template that gives subject, html and text, in place of these fields. The key needs `emails:send` alone. */
+            template?: components["schemas"]["TemplateOfEmail"] | null;
             /** @description The HTML. The mail has html, text, or both. */
             html?: string | null;
             /** @description The plain text. Omitted: made from the HTML. */
@@ -25266,6 +26252,624 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listTemplates: {
+        parameters: {
+            query?: {
+                /** @description Only mails, or only layouts. */
+                kind?: "mail" | "layout";
+                /** @description A part of name or subject. */
+                search?: string;
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Templates */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Templates and layouts without their content, those that were changed last first. */
+                        data: components["schemas"]["TemplateSummaryPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTemplate"];
+            };
+        };
+        responses: {
+            /** @description Template created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Create a template from HTML, MJML or a design, or a layout around templates. */
+                        data: components["schemas"]["Template"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listTemplateStarters: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Starters */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Designs to begin with, such as a newsletter or a receipt. */
+                        data: components["schemas"]["TemplateStarter"][];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: {
+                /** @description `content`: html_content, mjml, design and text_content are null, and compiled_html is empty. */
+                without?: "content";
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Template */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One template with its content, as written and as sent. */
+                        data: components["schemas"]["Template"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Template deleted */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Delete a template with all its versions. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateTemplate: {
+        parameters: {
+            query?: {
+                /** @description `content`: html_content, mjml, design and text_content are null, and compiled_html is empty. */
+                without?: "content";
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateChange"];
+            };
+        };
+        responses: {
+            /** @description Template updated */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change some fields of a template; new content is a new version. */
+                        data: components["schemas"]["Template"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    duplicateTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Template duplicated */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Duplicate a template with its present content. */
+                        data: components["schemas"]["Template"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listTemplateVersions: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Versions */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The versions of a template without their content, the newest first. */
+                        data: components["schemas"]["TemplateVersionSummaryPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getTemplateVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the version, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                version_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Version */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One version of a template with its content. */
+                        data: components["schemas"]["TemplateVersion"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    restoreTemplateVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the version, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                version_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Version restored */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Make the content of an older version the present one, as a new version. */
+                        data: components["schemas"]["Template"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    testTemplate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the template, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateTestOrder"];
+            };
+        };
+        responses: {
+            /** @description Test sent */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Send a template as a test mail to a few addresses. */
+                        data: {
+                            /** @description The messages of the test. */
+                            messages: {
+                                /** @description Id of the message. */
+                                id: string;
+                                /** @description Its recipient. */
+                                to: string;
+                            }[];
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_EMAIL_NOT_VERIFIED_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     listCampaigns: {
         parameters: {
             query?: {
@@ -25389,7 +26993,7 @@ export interface operations {
     getCampaign: {
         parameters: {
             query?: {
-                /** @description Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
+                /** @description Leaves large values out of the response. `content`: html_content, text_content, mjml and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
                 without?: "content" | "attachments";
             };
             header?: {
@@ -25557,7 +27161,7 @@ export interface operations {
     updateCampaign: {
         parameters: {
             query?: {
-                /** @description Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
+                /** @description Leaves large values out of the response. `content`: html_content, text_content, mjml and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
                 without?: "content" | "attachments";
             };
             header?: {

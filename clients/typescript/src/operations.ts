@@ -624,7 +624,7 @@ export interface Operations {
   updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
   /**
    * The brand of the workspace.
-   * Name, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
+   * Name, logo, colours and footer of the pages that recipients see, and the footer text and postal address of mail. A field that was never set is null.
    *
    * Needs the permission `brand:read`.
    *
@@ -1677,6 +1677,117 @@ export interface Operations {
    */
   getSmtpSettings(input?: CallOptions): Call<Data<"getSmtpSettings">>;
   /**
+   * Templates and layouts without their content, those that were changed last first.
+   * What mails can be made from. `POST /render` with `template_id` shows one as a mail. `search` finds parts of name and subject.
+   *
+   * Needs the permission `templates:read`.
+   *
+   * `GET /templates`
+   */
+  listTemplates(input?: { query?: Query<"listTemplates"> } & CallOptions): PagedCall<Data<"listTemplates">, "templates">;
+  /**
+   * Create a template from HTML, MJML or a design, or a layout around templates.
+   * The content is compiled and tried at once: faults are refused with their lines, and `warnings` names merge tags without a value. A workspace has at most 1,000 templates.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `templates:write`.
+   *
+   * `POST /templates`
+   */
+  createTemplate(input: { body: Body<"createTemplate"> } & CallOptions): Call<Data<"createTemplate">>;
+  /**
+   * Designs to begin with, such as a newsletter or a receipt.
+   * Twelve designs with subject, preheader and sample values. `POST /templates` makes a template of one: send its fields, changed as you like. They use no pictures of other hosts.
+   *
+   * Needs the permission `templates:read`.
+   *
+   * `GET /templates/starters`
+   */
+  listTemplateStarters(input?: CallOptions): Call<Data<"listTemplateStarters">>;
+  /**
+   * One template with its content, as written and as sent.
+   * The body is in the field in which it was written; `compiled_html` is what is sent, before merge tags have their values.
+   *
+   * Needs the permission `templates:read`.
+   *
+   * `GET /templates/{id}`
+   */
+  getTemplate(input: { id: string; query?: Query<"getTemplate"> } & CallOptions): Call<Data<"getTemplate">>;
+  /**
+   * Change some fields of a template; new content is a new version.
+   * Omitted fields stay as they are. Versions never change, and the last 100 are kept. A change of a layout gives each template in it a new version, too. What was made from the template before stays as it is: campaigns and autoresponders have a copy. Send `If-Match` with the ETag of the version you have seen to get 412 if another request has changed it.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `templates:write`.
+   *
+   * `PATCH /templates/{id}`
+   */
+  updateTemplate(input: { id: string; body: Body<"updateTemplate">; query?: Query<"updateTemplate"> } & CallOptions): Call<Data<"updateTemplate">>;
+  /**
+   * Delete a template with all its versions.
+   * Campaigns and autoresponders keep the content that they took from it. A layout that wraps templates is not deleted (409); `used_by` names them.
+   *
+   * Needs the permission `templates:write`.
+   *
+   * `DELETE /templates/{id}`
+   */
+  deleteTemplate(input: { id: string } & CallOptions): Call<Data<"deleteTemplate">>;
+  /**
+   * Duplicate a template with its present content.
+   * The copy begins with version 1. Templates in a layout stay in the original.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `templates:write`.
+   *
+   * `POST /templates/{id}/duplicate`
+   */
+  duplicateTemplate(input: { id: string } & CallOptions): Call<Data<"duplicateTemplate">>;
+  /**
+   * The versions of a template without their content, the newest first.
+   * Who saved what, and when. The last 100 versions are kept.
+   *
+   * Needs the permission `templates:read`.
+   *
+   * `GET /templates/{id}/versions`
+   */
+  listTemplateVersions(input: { id: string; query?: Query<"listTemplateVersions"> } & CallOptions): PagedCall<Data<"listTemplateVersions">, "versions">;
+  /**
+   * One version of a template with its content.
+   * The content as it was written and as it was sent. It never changes.
+   *
+   * Needs the permission `templates:read`.
+   *
+   * `GET /templates/{id}/versions/{version_id}`
+   */
+  getTemplateVersion(input: { id: string; version_id: string } & CallOptions): Call<Data<"getTemplateVersion">>;
+  /**
+   * Make the content of an older version the present one, as a new version.
+   * Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+   *
+   * It may take longer than a few seconds for a large mail.
+   *
+   * Needs the permission `templates:write`.
+   *
+   * `POST /templates/{id}/versions/{version_id}/restore`
+   */
+  restoreTemplateVersion(input: { id: string; version_id: string } & CallOptions): Call<Data<"restoreTemplateVersion">>;
+  /**
+   * Send a template as a test mail to a few addresses.
+   * The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance.
+   *
+   * Needs the permission `templates:send`.
+   *
+   * `POST /templates/{id}/test`
+   */
+  testTemplate(input: { id: string; body: Body<"testTemplate"> } & CallOptions): Call<Data<"testTemplate">>;
+  /**
    * Campaigns with their counts and rates, by default newest first.
    * A page of campaigns with their results, without their content. `search` finds parts of name and subject.
    *
@@ -1687,7 +1798,7 @@ export interface Operations {
   listCampaigns(input?: { query?: Query<"listCampaigns"> } & CallOptions): PagedCall<Data<"listCampaigns">, "campaigns">;
   /**
    * Create a campaign as a draft.
-   * A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.
+   * A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Its content is html_content, text_content or both, or is made from `mjml` or `design`, or taken over from the template `template_id`. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -1924,7 +2035,7 @@ export interface Operations {
   createSegmentFromCampaign(input: { id: string; body: Body<"createSegmentFromCampaign"> } & CallOptions): Call<Data<"createSegmentFromCampaign">>;
   /**
    * Render a mail as it would be sent to one person, without sending it.
-   * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
+   * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person: a campaign, a step of an autoresponder, a template, or content that is not stored. A template is shown as it is, with its test data and without an added unsubscribe link. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -2041,6 +2152,8 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 10 MiB instead of 1 MiB.
    *
+   * It may take longer than a few seconds for a large mail.
+   *
    * Needs the permission `autoresponders:write`.
    *
    * `POST /autoresponders`
@@ -2060,6 +2173,8 @@ export interface Operations {
    * Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.
    *
    * The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `autoresponders:write`.
    *
@@ -2146,7 +2261,7 @@ export interface Operations {
   sendEmail(input: { body: Body<"sendEmail">; query?: Query<"sendEmail"> } & CallOptions): Call<Data<"sendEmail">>;
   /**
    * Send one email to one or several recipients, now or later.
-   * One email with to, cc and bcc, your own header fields, HTML and text, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
+   * One email with to, cc and bcc, your own header fields, HTML and text or a template, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -3000,6 +3115,17 @@ export const operationTable = {
   downloadReceivedAttachment: "GET /received-emails/{id}/attachments/{attachment_id} file",
   downloadReceivedSource: "GET /received-emails/{id}/source file",
   getSmtpSettings: "GET /smtp-settings",
+  listTemplates: "GET /templates [templates]",
+  createTemplate: "POST /templates key",
+  listTemplateStarters: "GET /templates/starters",
+  getTemplate: "GET /templates/{id}",
+  updateTemplate: "PATCH /templates/{id}",
+  deleteTemplate: "DELETE /templates/{id}",
+  duplicateTemplate: "POST /templates/{id}/duplicate",
+  listTemplateVersions: "GET /templates/{id}/versions [versions]",
+  getTemplateVersion: "GET /templates/{id}/versions/{version_id}",
+  restoreTemplateVersion: "POST /templates/{id}/versions/{version_id}/restore",
+  testTemplate: "POST /templates/{id}/test",
   listCampaigns: "GET /campaigns [campaigns]",
   createCampaign: "POST /campaigns key",
   getCampaign: "GET /campaigns/{id}",

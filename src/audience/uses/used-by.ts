@@ -13,6 +13,7 @@ export const userKinds = [
   "suppression_list",
   "import",
   "brand",
+  "template",
 ] as const;
 type UserKind = (typeof userKinds)[number];
 

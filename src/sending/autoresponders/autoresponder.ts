@@ -11,8 +11,9 @@ import {
   Timestamp,
   UpdatedAt,
 } from "#platform/shapes.ts";
-import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { ContentWarning } from "#sending/content/content-warning.ts";
 import { mailFields } from "#sending/mail-fields.ts";
+import { contentFields, shownContent } from "#sending/templates/content-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 import { Delay } from "./delay.ts";
 
@@ -59,7 +60,8 @@ const NewStep = Type.Object(
     delay: Type.Optional(
       described(Delay, "Time after the trigger, or after the step before; none when omitted."),
     ),
-    subject: mailFields.subject,
+    subject: Type.Optional(mailFields.subject),
+    ...contentFields,
     html_content: mailFields.html_content,
     text_content: mailFields.text_content,
   },
@@ -147,6 +149,7 @@ export const AutoresponderStep = Type.Object(
     text_content: nullable(
       Type.String({ description: "The text, with merge tags; null if it is made from the HTML." }),
     ),
+    ...shownContent,
     warnings: Type.Array(ContentWarning, { description: "Merge tags that show nothing." }),
   },
   { $id: "AutoresponderStep" },

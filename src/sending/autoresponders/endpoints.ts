@@ -54,6 +54,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       id: "createAutoresponder",
       method: "POST",
       path: "/autoresponders",
+      mayTakeLong: "working aside",
       summary: "Create an autoresponder; it is inactive",
       description:
         "A series starts when a person becomes an active member of the list, or on a date in a custom field. Nothing is sent until `POST /autoresponders/{id}/activate`.",
@@ -82,6 +83,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       id: "replaceAutoresponder",
       method: "PUT",
       path: "/autoresponders/{id}",
+      mayTakeLong: "working aside",
       summary: "Replace an autoresponder, active or not; omitted fields return to their defaults",
       description:
         "Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.",

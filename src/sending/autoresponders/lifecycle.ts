@@ -11,6 +11,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { ContentDeps } from "#sending/templates/take-content.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { advanceAutorespondersNow } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
@@ -30,7 +31,7 @@ import {
 } from "./store.ts";
 import { lastDay } from "./trigger-days.ts";
 
-export interface AutoresponderDeps extends StorageDeps {
+export interface AutoresponderDeps extends StorageDeps, Pick<ContentDeps, "compiler"> {
   readonly db: Database;
   readonly clock: Clock;
   /** Notifies the delivery workers that messages are due, or were stopped. */
@@ -47,9 +48,19 @@ export async function requireAutoresponder(
   const steps = await listSteps(db, workspaceId, id);
   return {
     ...autoresponder,
-    steps: steps.map(({ id, delay_minutes, subject, html_content, text_content, warnings }) => {
-      return { id, delay: delayOf(delay_minutes), subject, html_content, text_content, warnings };
-    }),
+    steps: steps.map(
+      ({
+        delay_minutes,
+        content_id: _content,
+        mailing_list_id: _list,
+        tracks_opens: _o,
+        tracks_clicks: _c,
+        ...step
+      }) => ({
+        ...step,
+        delay: delayOf(delay_minutes),
+      }),
+    ),
   };
 }
 
@@ -60,7 +71,7 @@ export async function createAutoresponder(
 ): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
-  const { settings, steps } = await readAutoresponder(db, caller, body);
+  const { settings, steps } = await readAutoresponder(deps, caller, body);
   const autoresponder = { id: newId(), ...settings };
   return db.transaction(async (tx) => {
     await requireBelowRowLimit(tx, workspaceId, autoresponderRoom);
@@ -80,7 +91,7 @@ export async function replaceAutoresponder(
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   await requireAutoresponder(db, workspaceId, id);
-  const { settings, steps } = await readAutoresponder(db, caller, body);
+  const { settings, steps } = await readAutoresponder(deps, caller, body);
   await db.transaction(async (tx) => {
     const held = required(await lockAutoresponder(tx, workspaceId, id), "Autoresponder");
     if (held.status === "active") await lockTrigger(tx, workspaceId, settings);

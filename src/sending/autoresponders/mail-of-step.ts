@@ -5,7 +5,7 @@ import { required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StoredMail } from "#sending/mail/mail-content.ts";
 import { newMail } from "#sending/mail/new-mail.ts";
-import { sendTest, type TestDeps, type TestRequest } from "#sending/mail/test-send.ts";
+import { mailToTest, sendTest, type TestDeps, type TestRequest } from "#sending/mail/test-send.ts";
 import { fieldError } from "#sending/mail-fields.ts";
 import type { AutoresponderSummary } from "./autoresponder.ts";
 import type { AutoresponderDeps } from "./lifecycle.ts";
@@ -42,5 +42,5 @@ export async function sendStepTest(
   const autoresponder = required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
   const mail = await mailOfStep(db, workspaceId, autoresponder, stepId);
   const list = await findMailingList(db, workspaceId, autoresponder.mailing_list_id);
-  return sendTest(deps, request, { mail, list, returnPathHost: null, route: { ip: null, ruleId: null } });
+  return sendTest(deps, request, mailToTest(mail, list, request.caller));
 }

@@ -6,12 +6,20 @@ import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { TemplateLink } from "#mail/merge-tags/tracked-links.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { invalid } from "#platform/errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { tracksOf } from "#sending/content/resolve-tracking-setting.ts";
-import { fieldError, readBody, readFromEmail, readMailAddress, readSubject } from "#sending/mail-fields.ts";
+import {
+  fieldError,
+  readBody,
+  readDesignSize,
+  readFromEmail,
+  readMailAddress,
+  readSubject,
+} from "#sending/mail-fields.ts";
+import { type ContentDeps, takeContent } from "#sending/templates/take-content.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 import type {
@@ -42,8 +50,7 @@ export interface AutoresponderSettings
 }
 
 /** The content of a step, with the results of compiling it. */
-export interface StepContent
-  extends Pick<AutoresponderStep, "subject" | "html_content" | "text_content" | "warnings"> {
+export interface StepContent extends Omit<AutoresponderStep, "id" | "delay"> {
   readonly tracks_opens: boolean;
   readonly tracks_clicks: boolean;
   readonly links: readonly TemplateLink[];
@@ -60,10 +67,12 @@ const DEFAULT_TIME = "09:00";
 
 /** @throws ApiError VALIDATION_ERROR naming the field */
 export async function readAutoresponder(
-  db: Queryable,
-  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  deps: ContentDeps,
+  caller: Caller,
   body: NewAutoresponder,
 ): Promise<{ readonly settings: AutoresponderSettings; readonly steps: readonly ReadStep[] }> {
+  const { db } = deps;
+  const { workspaceId } = caller;
   const list = await findMailingList(db, workspaceId, body.mailing_list_id);
   if (list === undefined) throw fieldError("mailing_list_id", "is no mailing list of this workspace");
   const settings: AutoresponderSettings = {
@@ -80,7 +89,7 @@ export async function readAutoresponder(
   if (new Set(given).size < given.length) throw fieldError("steps", "must not have the same id twice");
   const steps: ReadStep[] = [];
   for (const [at, step] of body.steps.entries()) {
-    steps.push(await readStep(db, { workspaceId, timezone, list, settings }, step, `steps[${at}]`));
+    steps.push(await readStep(deps, { caller, list, settings }, step, `steps[${at}]`));
   }
   return { settings, steps };
 }
@@ -113,22 +122,31 @@ export function isDateField(
 }
 
 async function readStep(
-  db: Queryable,
+  deps: ContentDeps,
   place: {
-    readonly workspaceId: WorkspaceId;
-    readonly timezone: string;
+    readonly caller: Caller;
     readonly list: MailingList;
     readonly settings: AutoresponderSettings;
   },
-  step: NewStep,
+  given: NewStep,
   field: string,
 ): Promise<ReadStep> {
-  const { workspaceId, timezone, list, settings } = place;
-  const delayMinutes = minutesOf(step.delay ?? {}, `${field}.delay`);
+  const { db } = deps;
+  const { caller, list, settings } = place;
+  const { workspaceId, timezone } = caller;
+  const delayMinutes = minutesOf(given.delay ?? {}, `${field}.delay`);
+  const step = await takeContent(deps, caller, given).catch((fault: unknown) => {
+    throw inStep(fault, field);
+  });
+  if (step.subject === undefined) throw fieldError(`${field}.subject`, "is required");
   const written = {
     subject: readSubject(step.subject, `${field}.subject`),
     html_content: readBody(step.html_content),
     text_content: readBody(step.text_content),
+    mjml: readBody(step.mjml),
+    design: step.design == null ? null : readDesignSize(step.design),
+    template_id: step.template_id ?? null,
+    template_version: step.template_version ?? null,
     ...tracksOf(settings, list),
   };
   const compiled = await compileForWorkspace(
@@ -138,15 +156,22 @@ async function readStep(
     { listId: list.id, timezone },
   );
   if (!compiled.ok) {
-    const [first, ...rest] = compiled.faults.map((fault) => ({
-      field: `${field}.${fault.field}`,
-      message: `${field}.${fault.message}`,
-    }));
-    throw first === undefined ? fieldError(field, "cannot be sent") : invalid(first, ...rest);
+    const [first, ...rest] = compiled.faults;
+    throw first === undefined ? fieldError(field, "cannot be sent") : inStep(invalid(first, ...rest), field);
   }
   return {
     id: step.id ?? null,
     delayMinutes,
     content: { ...written, warnings: [...compiled.warnings], links: compiled.content.facts.links },
   };
+}
+
+/** An error about fields, as one about the fields of a step. */
+function inStep(fault: unknown, step: string): unknown {
+  if (!(fault instanceof ApiError) || fault.details === undefined) return fault;
+  const [first, ...rest] = fault.details.map(({ field, message }) => ({
+    field: `${step}.${field}`,
+    message: `${step}.${message}`,
+  }));
+  return first === undefined ? fault : invalid(first, ...rest);
 }

@@ -3,6 +3,7 @@
  * id, steps keep it by position. A run that waits for a step gets its new content. A run that waits for a removed step
  * continues with the step that now follows the one before it.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { fieldError } from "#sending/mail-fields.ts";
@@ -49,9 +50,20 @@ function identified(given: readonly ReadStep[], old: readonly StepRow[]): KeptSt
   });
 }
 
+const saidFields = [
+  "subject",
+  "html_content",
+  "text_content",
+  "mjml",
+  "design",
+  "template_id",
+  "template_version",
+  "tracks_opens",
+  "tracks_clicks",
+] as const;
+
 function says(before: StepRow, content: ReadStep["content"]): boolean {
-  const names = ["subject", "html_content", "text_content", "tracks_opens", "tracks_clicks"] as const;
-  return names.every((name) => before[name] === content[name]);
+  return saidFields.every((name) => isDeepStrictEqual(before[name], content[name]));
 }
 
 function removed(old: readonly StepRow[], steps: readonly KeptStep[]): PlacedStep[] {

@@ -21,8 +21,8 @@ export function listSteps(
   autoresponderId: string,
 ): Promise<StepRow[]> {
   return db.rows(sql`
-    select s.id, s.delay_minutes, s.content_id, c.subject, c.html_content, c.text_content, c.warnings,
-      c.mailing_list_id, c.tracks_opens, c.tracks_clicks
+    select s.id, s.delay_minutes, s.content_id, c.subject, c.html_content, c.text_content, c.mjml, c.design,
+      c.template_id, c.template_version, c.warnings, c.mailing_list_id, c.tracks_opens, c.tracks_clicks
     from autoresponder_steps s
     join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
     where s.workspace_id = ${workspaceId} and s.autoresponder_id = ${autoresponderId} and s.position is not null
@@ -44,9 +44,11 @@ export async function insertContent(
         ${links.map(({ url }) => url)}::text[], ${links.map(({ personal }) => personal)}::boolean[])
     )
     insert into autoresponder_contents (workspace_id, id, autoresponder_id, mailing_list_id, subject, html_content,
-      text_content, tracks_opens, tracks_clicks, warnings, media_ids)
+      text_content, mjml, design, template_id, template_version, tracks_opens, tracks_clicks, warnings, media_ids)
     values (${workspaceId}, ${place.id}, ${place.autoresponderId}, ${place.mailingListId}, ${content.subject},
-      ${content.html_content}, ${content.text_content}, ${content.tracks_opens}, ${content.tracks_clicks},
+      ${content.html_content}, ${content.text_content}, ${content.mjml},
+      ${content.design === null ? null : JSON.stringify(content.design)}::json, ${content.template_id}::uuid,
+      ${content.template_version}::integer, ${content.tracks_opens}, ${content.tracks_clicks},
       ${JSON.stringify(content.warnings)}::jsonb, ${mediaIds})`);
 }
 

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
+import { newId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -56,6 +57,9 @@ beforeAll(async () => {
     segment_conditions: rules("a"),
     html_content: "<p>Hello</p>",
     text_content: "Hello",
+    template_id: newId(),
+    template_version: 3,
+    mjml: "<mjml></mjml>",
     design: { version: 1, blocks: [{ z: 1, a: "Hello" }] },
     enable_open_tracking: true,
     enable_click_tracking: false,
@@ -83,6 +87,9 @@ beforeAll(async () => {
     segment_conditions: rules("b"),
     html_content: "<p>Goodbye</p>",
     text_content: "Goodbye",
+    template_id: null,
+    template_version: null,
+    mjml: null,
     design: { blocks: [] },
     enable_open_tracking: false,
     enable_click_tracking: true,

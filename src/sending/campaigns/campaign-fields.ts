@@ -20,19 +20,17 @@ import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { DOCUMENTED_AS, described, Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
 import { NewAttachment } from "#sending/emails/read-attachments.ts";
 import { mailFields } from "#sending/mail-fields.ts";
+import { contentFields, shownContent } from "#sending/templates/content-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
 const messageTypes = ["email", "sms"] as const;
 const recipientTypes = ["mailing_list", "segment", "custom"] as const;
 
-/** Characters of `design` as JSON: as much as the HTML that an editor makes from it. */
-export const LONGEST_DESIGN = LONGEST_BODY;
-
 const Uuid = Type.String({ format: "uuid" });
 const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Uuid, description }));
 
 /** How a value is written: text as it is, the others with a cast; `files` are attachments with their Base64. */
-export type ColumnType = "text" | "uuid" | "boolean" | "timestamptz" | "jsonb" | "json" | "files";
+export type ColumnType = "text" | "uuid" | "integer" | "boolean" | "timestamptz" | "jsonb" | "json" | "files";
 
 interface Row<Given extends TSchema, Shown extends TSchema> {
   /** In the body of POST and PUT. */
@@ -56,7 +54,7 @@ export const campaignFields = {
     shownIn: "summary",
   }),
   subject: row({
-    given: mailFields.subject,
+    given: Type.Optional(mailFields.subject),
     shown: Type.String({ description: "The subject, with merge tags." }),
     column: "text",
     shownIn: "summary",
@@ -141,6 +139,18 @@ export const campaignFields = {
     column: "jsonb",
     shownIn: "content",
   }),
+  template_id: row({
+    given: contentFields.template_id,
+    shown: shownContent.template_id,
+    column: "uuid",
+    shownIn: "content",
+  }),
+  template_version: row({
+    given: contentFields.template_version,
+    shown: shownContent.template_version,
+    column: "integer",
+    shownIn: "content",
+  }),
   html_content: row({
     given: mailFields.html_content,
     shown: nullable(Type.String({ description: "The HTML, with merge tags; null if there is only text." })),
@@ -160,15 +170,15 @@ export const campaignFields = {
     column: "text",
     shownIn: "content",
   }),
+  mjml: row({
+    given: contentFields.mjml,
+    shown: shownContent.mjml,
+    column: "text",
+    shownIn: "content",
+  }),
   design: row({
-    given: omittable(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: `The document of a block editor, as JSON of at most ${LONGEST_DESIGN.toLocaleString("en")} characters. It is stored and returned, and not interpreted: html_content is what is sent.`,
-      }),
-    ),
-    shown: nullable(
-      Type.Record(Type.String(), Type.Unknown(), { description: "The document of a block editor." }),
-    ),
+    given: contentFields.design,
+    shown: shownContent.design,
     column: "json",
     shownIn: "content",
   }),

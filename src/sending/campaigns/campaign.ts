@@ -10,6 +10,7 @@ import {
   Timestamp,
   UpdatedAt,
 } from "#platform/shapes.ts";
+import { ContentWarning } from "#sending/content/content-warning.ts";
 import {
   type CampaignFieldName,
   campaignFields,
@@ -32,17 +33,6 @@ export type CampaignChange = Static<typeof CampaignChange>;
 
 const Rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
 const Count = Type.Integer();
-
-/** Line and column count from 1. */
-export const ContentWarning = Type.Object(
-  {
-    field: Type.String({ description: "The field of the content that it concerns." }),
-    line: described(Count, "Line in the field, from 1."),
-    column: described(Count, "Column in the line, from 1."),
-    message: Type.String({ description: "What is wrong, for people." }),
-  },
-  { $id: "ContentWarning" },
-);
 
 /** Lists of campaigns show everything but the content. */
 const summary = {

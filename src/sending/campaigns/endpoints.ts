@@ -5,7 +5,9 @@ import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted, omittable } from "#platform/shapes.ts";
-import { sendCampaignTest, type TestDeps, TestSent, testAddresses } from "#sending/mail/test-send.ts";
+import { TestOrder, TestSent } from "#sending/mail/test-order.ts";
+import { sendCampaignTest, type TestDeps } from "#sending/mail/test-send.ts";
+import { etagOf } from "#sending/revision.ts";
 import {
   Campaign,
   CampaignChange,
@@ -20,7 +22,6 @@ import {
   createCampaign,
   deleteCampaign,
   duplicateCampaign,
-  etagOf,
   pause,
   replaceCampaign,
   requireCampaign,
@@ -37,7 +38,7 @@ const BODY_LIMIT = 30 * 1024 * 1024;
 
 const withoutField = choiceField(
   withouts,
-  "Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty).",
+  "Leaves large values out of the response. `content`: html_content, text_content, mjml and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty).",
 );
 
 const SendOrder = Type.Object(
@@ -58,8 +59,6 @@ const SendOrder = Type.Object(
   // A misspelled scheduled_at must not mean "now".
   { $id: "SendOrder", additionalProperties: false },
 );
-
-const TestOrder = Type.Object({ emails: testAddresses }, { $id: "TestOrder" });
 
 export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
   const { db } = deps;
@@ -109,7 +108,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Create a campaign as a draft",
       description:
-        "A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.",
+        "A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Its content is html_content, text_content or both, or is made from `mjml` or `design`, or taken over from the template `template_id`. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.",
       needs: need(campaigns, "write"),
       isEveryday: true,
       body: NewCampaign,
@@ -119,7 +118,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       etag: etagOf,
       idempotent: true,
       bodyLimit: BODY_LIMIT,
-      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
+      errors: ["BAD_REQUEST", "INSUFFICIENT_SCOPE", "PLAN_LIMIT_REACHED"],
       handle: (request) => createCampaign(deps, request),
     }),
     endpoint({

@@ -68,7 +68,7 @@ const content = (without?: Without) => sql`
 export const withouts = ["content", "attachments"] as const;
 export type Without = (typeof withouts)[number];
 
-const largeFields: readonly string[] = ["html_content", "text_content", "design"];
+const largeFields: readonly string[] = ["html_content", "text_content", "mjml", "design"];
 
 function contentColumn(name: (typeof contentFieldNames)[number], without?: Without): Sql {
   const column = raw(name);
@@ -296,6 +296,7 @@ const withoutContent = (files: Campaign["attachments"]) => files.map((file) => (
 const stored: Readonly<Record<ColumnType, (value: CampaignSettings[keyof CampaignSettings]) => Sql>> = {
   text: (value) => sql`${value}`,
   uuid: (value) => sql`${value}::uuid`,
+  integer: (value) => sql`${value}::integer`,
   boolean: (value) => sql`${value}::boolean`,
   timestamptz: (value) => sql`${value}::timestamptz`,
   jsonb: json,

@@ -48,7 +48,7 @@ export function campaignCheckEndpoints(deps: CampaignCheckDeps): Endpoint[] {
       bodyLimit: BODY_LIMIT_OF_MAIL,
       errors: ["BAD_REQUEST"],
       async handle({ caller, body: { without, ...order } }) {
-        return checker.check(caller, await loadMail(db, caller, order), new Set(without));
+        return checker.check(caller, await loadMail(deps, caller, order), new Set(without));
       },
     }),
   ];

@@ -18,6 +18,8 @@ import { SAMPLE_SENDER } from "#sending/mail/new-mail.ts";
 import type { LoadedMail } from "#sending/preview/load-mail.ts";
 import { type MailComposing, prepareMail } from "#sending/preview/prepare-mail.ts";
 import { type AskAside, createMailThread } from "#sending/preview/render-in-thread.ts";
+import { withMergeData } from "#sending/templates/merge-data.ts";
+import type { ContentDeps } from "#sending/templates/take-content.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import { billing } from "#workspace/billing/permission.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -32,7 +34,10 @@ import { costOf, durationOf } from "./cost-and-duration.ts";
 import { sortFindings, wholeFinding } from "./findings.ts";
 import { readTargets, type TargetReading } from "./target-findings.ts";
 
-export interface CampaignCheckDeps extends MailComposing, Pick<CampaignReader, "hasTrackingDomain"> {
+export interface CampaignCheckDeps
+  extends MailComposing,
+    Pick<CampaignReader, "hasTrackingDomain">,
+    Pick<ContentDeps, "compiler"> {
   readonly clock: Clock;
   readonly plans: Plans;
   readonly servers: AddressSearch;
@@ -114,7 +119,8 @@ export class MailChecker {
     without: ReadonlySet<CheckPart>,
     { now, begin }: { readonly now: Date; readonly begin: number },
   ) {
-    const person = await samplePerson(this.#deps.db, workspaceId, loaded.listId, now);
+    const sample = await samplePerson(this.#deps.db, workspaceId, loaded.listId, now);
+    const person = withMergeData(sample, loaded.data, false);
     const prepared = await prepareMail(this.#deps, loaded, { person, now, showsFiles: false });
     const isSms = loaded.campaign.message_type === "sms";
     const isScanned = this.#deps.spamd !== null && !without.has("spam_score") && !isSms;

@@ -44,6 +44,8 @@ interface MailPlace {
   readonly listId: string | null;
   /** IANA name. */
   readonly timezone: string;
+  /** False for a template that is shown as it is. */
+  readonly addsFooter?: boolean;
 }
 
 /** How a mail of a campaign or step is compiled. */
@@ -51,13 +53,13 @@ export async function contentOptions(
   db: Queryable,
   workspaceId: WorkspaceId,
   { message_type, tracks_opens, tracks_clicks }: Omit<Compilable, keyof CampaignContent>,
-  { listId, timezone }: MailPlace,
+  { listId, timezone, addsFooter = true }: MailPlace,
 ): Promise<ContentOptions> {
   const fields = await fieldNames(db, workspaceId, listId);
   return {
     tracksOpens: tracks_opens,
     tracksClicks: tracks_clicks,
-    footer: message_type === "sms" ? null : await loadFooter(db, workspaceId, listId, fields),
+    footer: message_type === "sms" || !addsFooter ? null : await loadFooter(db, workspaceId, listId, fields),
     fields,
     timezone,
   };

@@ -74,7 +74,8 @@ export function fieldFault(field: string, message: string): ContentFault {
   return { field, line: 1, column: 1, message: `${field}: ${message}` };
 }
 
-function inField(field: string) {
+/** A fault of a template, as one of the field that holds it. */
+export function inField(field: string) {
   return ({ line, column, message }: TemplateFault): ContentFault => ({
     field,
     line,

@@ -6,7 +6,6 @@
 type Advice = readonly (readonly [text: string, names: readonly string[]])[];
 
 const templates = [
-  "template",
   "template_id",
   "template_data",
   "template_variables",
@@ -39,7 +38,7 @@ const advice: Advice = [
     "put HTML or plain text into body, or use POST /emails; a text part is made from HTML",
     ["html", "text", "html_body", "text_body", "html_content", "text_content"],
   ],
-  ["render the template first and put the result into body", templates],
+  ["use POST /emails, or put the rendered template into body", ["template", ...templates]],
   files,
 ];
 
@@ -51,7 +50,7 @@ const adviceOfMail: Advice = [
   ],
   ["put every address into to, cc or bcc", ["recipients", "to_list", "cc_list", "bcc_list"]],
   ["give the time in scheduled_at", ["send_at", "deliver_at", "schedule_at", "delivery_time"]],
-  ["render the template first and put the result into html", templates],
+  ["name a template and its values in template: { id, variables }", templates],
   files,
 ];
 

@@ -1,10 +1,11 @@
 /**
- * Sends a mail to a few addresses as a test: that of a campaign or of a step of an autoresponder. It is made and routed as
- * the mail itself, with the priority of transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
+ * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority of
+ * transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
  * their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
  * List-Unsubscribe.
  */
-import { type Static, Type } from "typebox";
+
+import type { Static } from "typebox";
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
@@ -23,29 +24,14 @@ import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle
 import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
+import { withMergeData } from "#sending/templates/merge-data.ts";
 import { testLinks } from "#tracking/link-tokens.ts";
 import { samplePerson } from "./choose-person.ts";
 import { findRecipientValues } from "./find-sent-mail-store.ts";
 import { commonHeaders, draftToSend, type StoredMail, tryMail } from "./mail-content.ts";
+import type { CampaignToSend } from "./presend-store.ts";
+import type { TestSent } from "./test-order.ts";
 import { mailValues } from "./web-view-values.ts";
-
-const MOST_TEST_RECIPIENTS = 5;
-
-export const testAddresses = Type.Array(Type.String(), {
-  minItems: 1,
-  maxItems: MOST_TEST_RECIPIENTS,
-  description: "Addresses that get the test.",
-});
-
-export const TestSent = Type.Object({
-  messages: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "Id of the message." }),
-      to: Type.String({ description: "Its recipient." }),
-    }),
-    { description: "The messages of the test." },
-  ),
-});
 
 export interface TestDeps {
   readonly acceptor: Acceptor;
@@ -60,14 +46,19 @@ export interface TestRequest {
   readonly emails: readonly string[];
 }
 
+type SentTest = Static<typeof TestSent>;
+
 /** A mail to test, with what its list, its domain and its route decide. */
 export interface MailToTest {
-  readonly mail: StoredMail;
-  /** Undefined for the whole workspace, and if the list does not exist. */
-  readonly list: MailingList | undefined;
-  readonly returnPathHost: string | null;
-  /** The sending IP and the rule that the mail names; null where it names none. */
+  readonly draft: CampaignToSend;
+  readonly files: Campaign["attachments"];
   readonly route: ReturnType<typeof routeChoice>;
+  readonly returnPathHost: string | null;
+  readonly listId: string | null;
+  /** Whether a body without an unsubscribe link gets one. */
+  readonly addsFooter: boolean;
+  /** Values of merge tags beside those of the person. */
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -78,19 +69,34 @@ export async function sendCampaignTest(
   deps: CampaignDeps & TestDeps,
   request: TestRequest,
   id: string,
-): Promise<Static<typeof TestSent>> {
+): Promise<SentTest> {
   const { db, hasSmsGateway } = deps;
-  const { workspaceId } = request.caller;
+  const { caller } = request;
+  const { workspaceId } = caller;
   const campaign = await requireCampaign(db, workspaceId, id);
   requireGateway(campaign, hasSmsGateway);
   if (campaign.message_type === "sms") {
     const advice = "send a duplicate of it to a list of your own numbers";
     throw new ApiError("BAD_REQUEST", `A test is sent by email, and this campaign is an SMS: ${advice}`);
   }
-  const route = routeChoice(await requireRoute(db, workspaceId, campaign));
-  const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
-  const list = await findList(db, workspaceId, campaign);
-  return sendTest(deps, request, { mail: campaign, list, returnPathHost, route });
+  return sendTest(deps, request, {
+    ...mailToTest(campaign, await findList(db, workspaceId, campaign), caller),
+    route: routeChoice(await requireRoute(db, workspaceId, campaign)),
+    returnPathHost: await requireReturnPath(db, workspaceId, campaign.sender_email),
+  });
+}
+
+/** The test of stored mail without a route of its own. @param list undefined for the whole workspace */
+export function mailToTest(mail: StoredMail, list: MailingList | undefined, caller: Caller): MailToTest {
+  return {
+    draft: draftToSend(mail, list, caller),
+    files: mail.attachments,
+    route: { ip: null, ruleId: null },
+    returnPathHost: null,
+    listId: list?.id ?? null,
+    addsFooter: true,
+    data: {},
+  };
 }
 
 /**
@@ -98,23 +104,22 @@ export async function sendCampaignTest(
  * @throws ApiError VALIDATION_ERROR, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
  */
 export async function sendTest(
-  { db, clock, acceptor, publicUrl }: TestDeps & Pick<CampaignDeps, "db" | "clock">,
+  { db, clock, acceptor, publicUrl }: Pick<CampaignDeps, "db" | "clock"> & TestDeps,
   { caller, requestId, emails }: TestRequest,
-  { mail: stored, list, returnPathHost, route: { ip, ruleId } }: MailToTest,
-): Promise<Static<typeof TestSent>> {
+  { draft: tracked, files, route: { ip, ruleId }, returnPathHost, listId, addsFooter, data }: MailToTest,
+): Promise<SentTest> {
   const { workspaceId, timezone } = caller;
   // An address that is given twice gets one message.
   const recipients = new Map(
     emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
   ).values();
-  await requireSender(db, workspaceId, stored.from_email);
-  const listId = list?.id ?? null;
-  const draft = { ...draftToSend(stored, list, caller), tracks_opens: false, tracks_clicks: false };
-  const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone });
+  await requireSender(db, workspaceId, tracked.from_email);
+  const draft = { ...tracked, tracks_opens: false, tracks_clicks: false };
+  const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone, addsFooter });
   const headers = commonHeaders(draft);
   const ready = { campaign: draft, content, headers };
-  const from = parseAddress(stored.from_email);
-  if (!from.ok) throw new Error("the from_email of stored mail is an address");
+  const from = parseAddress(draft.from_email);
+  if (!from.ok) throw new Error("the from_email of a mail is an address");
   const particulars = {
     // Without List-Unsubscribe: a test unsubscribes no one.
     headers,
@@ -126,8 +131,9 @@ export async function sendTest(
   const sample = await samplePerson(db, workspaceId, listId, clock.now());
   const drafts: Draft[] = [];
   for (const to of recipients) {
-    const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
-    const values = mailValues(draft, { ...sample, ...person, email: to.address }, clock.now());
+    const known = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
+    const person = withMergeData({ ...sample, ...known }, data, known !== undefined);
+    const values = mailValues(draft, { ...person, email: to.address }, clock.now());
     const written = tryMail(ready, values, links, { attachments: [], returnPathHost });
     if (!written.ok) throw invalid(written.fault);
     const mail = written.content;
@@ -149,7 +155,7 @@ export async function sendTest(
         subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
         html: String(mail.html ?? htmlFromText(String(mail.text ?? ""))),
         text: mail.text === null ? null : String(mail.text),
-        attachments: stored.attachments,
+        attachments: files,
         particulars,
         bounceEmail: null,
         requestId,

@@ -5,6 +5,7 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import type { ChosenPerson } from "#sending/mail/choose-person.ts";
+import type { ContentDeps } from "#sending/templates/take-content.ts";
 import { type LoadedMail, loadMail } from "./load-mail.ts";
 import { choosePerson, type MailComposing, prepareMail } from "./prepare-mail.ts";
 import { PREVIEW_MS, previewLink } from "./preview-page.ts";
@@ -12,7 +13,7 @@ import { createRenderer, type RenderAside } from "./render-in-thread.ts";
 import { BODY_LIMIT_OF_MAIL, RenderedMail, RenderOrder } from "./rendered-mail.ts";
 import { insertPreview } from "./store.ts";
 
-export interface PreviewDeps extends MailComposing {
+export interface PreviewDeps extends MailComposing, Pick<ContentDeps, "compiler"> {
   readonly clock: Clock;
   readonly keys: PurposeKeys;
 }
@@ -28,7 +29,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       mayTakeLong: "working aside",
       summary: "Render a mail as it would be sent to one person, without sending it",
       description:
-        "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.",
+        "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person: a campaign, a step of an autoresponder, a template, or content that is not stored. A template is shown as it is, with its test data and without an added unsubscribe link. The answer has the mail and the address of a page that shows it for five minutes. Of an SMS campaign it has the text, the number and how many SMS it takes. Nothing is sent or counted.",
       needs: need(campaigns, "read"),
       isEveryday: true,
       unaudited: "only reads",
@@ -38,7 +39,7 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       bodyLimit: BODY_LIMIT_OF_MAIL,
       errors: ["BAD_REQUEST"],
       async handle({ caller, body }) {
-        const mail = await loadMail(db, caller, body);
+        const mail = await loadMail(deps, caller, body);
         const now = clock.now();
         const person = await choosePerson(db, caller, body, mail, now);
         const rendered = await renderAs(deps, render, mail, person, now);

@@ -1,4 +1,4 @@
-/** What a request to render names: a campaign, a step of an autoresponder or neither, with edited fields on top. */
+/** What a request to render names: a campaign, a step of an autoresponder, a template or none, with edited fields on top. */
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -16,6 +16,9 @@ import { draftToSend, type StoredMail } from "#sending/mail/mail-content.ts";
 import { newMail } from "#sending/mail/new-mail.ts";
 import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
+import { mergeValuesOf, readTestData } from "#sending/templates/merge-data.ts";
+import { findTemplate } from "#sending/templates/store.ts";
+import { type ContentDeps, READ_TEMPLATES, takeShownContent } from "#sending/templates/take-content.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 import type { OrderedMail } from "./rendered-mail.ts";
 
@@ -33,29 +36,60 @@ export interface LoadedMail {
   readonly listId: string | null;
   /** Without content. */
   readonly files: Campaign["attachments"];
+  /** Whether a body without an unsubscribe link gets one: not where a template is shown as it is. */
+  readonly addsFooter: boolean;
+  /** Values of merge tags beside those of the person. */
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE for an autoresponder */
-export async function loadMail(db: Queryable, caller: Caller, order: OrderedMail): Promise<LoadedMail> {
+/** @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE for an autoresponder or a template, and those of takeShownContent */
+export async function loadMail(deps: ContentDeps, caller: Caller, given: OrderedMail): Promise<LoadedMail> {
+  const { db } = deps;
   const { workspaceId } = caller;
-  const { campaign_id, autoresponder_id, step_id } = order;
+  const { campaign_id, autoresponder_id, step_id } = given;
   if (campaign_id != null && autoresponder_id != null) {
     throw fieldError("autoresponder_id", "and campaign_id exclude each other: give one");
   }
   if (campaign_id != null) {
     const campaign = await findCampaign(db, workspaceId, campaign_id, "attachments");
     if (campaign === undefined) throw fieldError("campaign_id", "is no campaign of this workspace");
-    return loadCampaign(db, caller, campaign, order);
+    return loadCampaign(db, caller, campaign, await takeShownContent(deps, caller, given));
   }
   if (autoresponder_id == null) {
     if (step_id != null) throw fieldError("autoresponder_id", "is required with step_id");
-    const mail = withEdits({ ...newMail, id: newId() }, order);
-    return { source: "campaign", stored: null, ...(await withAudience(db, caller, mail, order)) };
+    return loadContent(deps, caller, given);
   }
   requirePermissions(caller, [READ_AUTORESPONDERS]);
   const step = await findStep(db, caller, autoresponder_id, step_id ?? null);
+  const order = await takeShownContent(deps, caller, given);
   const mail = withEdits(step, order);
-  return { source: "autoresponder", stored: null, ...(await withAudience(db, caller, mail, order)) };
+  return { ...loadedParts(order), source: "autoresponder", ...(await withAudience(db, caller, mail, order)) };
+}
+
+/** Content that no campaign and no step has, such as a template. */
+async function loadContent(deps: ContentDeps, caller: Caller, given: OrderedMail): Promise<LoadedMail> {
+  if (given.template_id != null) requirePermissions(caller, [READ_TEMPLATES]);
+  const order = await takeShownContent(deps, caller, given);
+  const template =
+    given.template_id == null
+      ? undefined
+      : await findTemplate(deps.db, caller.workspaceId, given.template_id, "content");
+  const parts = loadedParts({ test_data: given.test_data ?? template?.test_data ?? null });
+  const { campaign_name: name = "", list_name } = mergeValuesOf(parts.data);
+  const mail = withEdits({ ...newMail, id: newId(), name }, order);
+  const loaded = await withAudience(deps.db, caller, mail, order);
+  const { campaign } = loaded;
+  return {
+    ...parts,
+    ...loaded,
+    campaign: { ...campaign, mailing_list_name: list_name ?? campaign.mailing_list_name },
+    addsFooter: given.template_id == null && given.test_data == null,
+  };
+}
+
+function loadedParts({ test_data }: Pick<OrderedMail, "test_data">) {
+  const data = readTestData(test_data ?? {});
+  return { source: "campaign", stored: null, addsFooter: true, data } as const;
 }
 
 /**
@@ -69,7 +103,7 @@ export async function loadCampaign(
   order: OrderedMail = {},
 ): Promise<LoadedMail & { readonly stored: Campaign }> {
   const stored = withEdits(campaign, order);
-  return { source: "campaign", stored, ...(await withAudience(db, caller, stored, order)) };
+  return { ...loadedParts(order), stored, ...(await withAudience(db, caller, stored, order)) };
 }
 
 async function withAudience(

@@ -17,6 +17,7 @@ import {
 } from "#sending/mail/choose-person.ts";
 import { findAttachments } from "#sending/mail/presend-store.ts";
 import { fieldError } from "#sending/mail-fields.ts";
+import { withMergeData } from "#sending/templates/merge-data.ts";
 import type { LoadedMail } from "./load-mail.ts";
 import type { MailToRender } from "./render-mail.ts";
 import type { RenderOrder } from "./rendered-mail.ts";
@@ -42,7 +43,7 @@ export async function choosePerson(
   db: Database,
   caller: Caller,
   { subscriber_id, sample }: Pick<RenderOrder, "subscriber_id" | "sample">,
-  { audience, listId }: LoadedMail,
+  { audience, listId, data }: LoadedMail,
   now: Date,
 ): Promise<ChosenPerson> {
   const { workspaceId } = caller;
@@ -51,14 +52,15 @@ export async function choosePerson(
     requirePermissions(caller, [READ_PEOPLE]);
     const person = await subscriberAs(db, workspaceId, subscriber_id);
     if (person === undefined) throw fieldError("subscriber_id", "is no subscriber of this workspace");
-    return person;
+    return withMergeData(person, data, true);
   }
   const maySee = missingPermissions(caller.permissions, [READ_PEOPLE]).length === 0;
   const first =
     maySee && audience !== null && !sample
       ? await firstOfAudience(db, workspaceId, audience, now)
       : undefined;
-  return first ?? samplePerson(db, workspaceId, listId, now);
+  if (first !== undefined) return withMergeData(first, data, true);
+  return withMergeData(await samplePerson(db, workspaceId, listId, now), data, false);
 }
 
 /**
@@ -67,7 +69,7 @@ export async function choosePerson(
  */
 export async function prepareMail(
   { db, publicUrl, findIdentity, linkBase, bounceDomain, smsCountry }: MailComposing,
-  { campaign, source, listId, files }: LoadedMail,
+  { campaign, source, listId, files, addsFooter, data }: LoadedMail,
   {
     person,
     now,
@@ -79,13 +81,13 @@ export async function prepareMail(
   const [identity, base, options, contents] = await Promise.all([
     findIdentity(workspaceId, domainOf(campaign.from_email)),
     linkBase(workspaceId, campaign.url_domain_id),
-    contentOptions(db, workspaceId, campaign, { listId, timezone: campaign.timezone }),
+    contentOptions(db, workspaceId, campaign, { listId, timezone: campaign.timezone, addsFooter }),
     showsImages ? findAttachments(db, workspaceId, campaign.id) : [],
   ]);
   return {
     campaign,
     source,
-    options,
+    options: { ...options, fields: new Set([...options.fields, ...Object.keys(data)]) },
     person,
     files: files.map((file, at) => ({ ...file, content: contents[at]?.content ?? "" })),
     now,

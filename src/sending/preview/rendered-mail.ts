@@ -2,8 +2,9 @@
 import { type Static, Type } from "typebox";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import { described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
-import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { ContentWarning } from "#sending/content/content-warning.ts";
 import { mailFields } from "#sending/mail-fields.ts";
+import { contentFields } from "#sending/templates/content-fields.ts";
 
 /** HTML and text of two million characters each. */
 export const BODY_LIMIT_OF_MAIL = 30 * 1024 * 1024;
@@ -15,8 +16,27 @@ export const orderedMail = {
   campaign_id: uuid("This campaign, in any status."),
   autoresponder_id: uuid("A step of this autoresponder, which also requires `autoresponders:read`."),
   step_id: uuid("The step of the autoresponder; omitted: its first."),
+  ...contentFields,
+  template_id: uuid(
+    "This template, or a campaign or step with the content of this template; requires `templates:read`.",
+  ),
   subject: Type.Optional(
     Type.String({ maxLength: LONGEST_SUBJECT, description: "In place of the stored subject." }),
+  ),
+  preheader: omittable(
+    Type.String({
+      maxLength: LONGEST_SUBJECT,
+      description: "Put at the beginning of the html_content, mjml or design of the request.",
+    }),
+  ),
+  layout_id: uuid(
+    "The layout around the html_content, mjml or design of the request; requires `templates:read`.",
+  ),
+  test_data: omittable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        "Values of merge tags in place of those of a made-up person, and beside those of a subscriber. Default: the test data of the template.",
+    }),
   ),
   html_content: mailFields.html_content,
   text_content: mailFields.text_content,

@@ -146,7 +146,7 @@ async function limitOf(
 
 const ways: Readonly<Record<StorageKind, string>> = {
   bytes:
-    "delete campaigns, autoresponders, pictures and received mail that are not needed, wait until files of background jobs (seven days) and contents of messages (as long as the operator keeps them) are removed, or subscribe to a bigger plan",
+    "delete campaigns, autoresponders, templates, pictures and received mail that are not needed, wait until files of background jobs (seven days) and contents of messages (as long as the operator keeps them) are removed, or subscribe to a bigger plan",
   subscribers: "delete subscribers that are not needed, or subscribe to a bigger plan",
   suppression_entries: "delete entries that are not needed, or subscribe to a bigger plan",
 };

@@ -25,7 +25,7 @@ type StoredKind = "messages" | "received" | "drafts" | "pictures" | "files";
 
 /**
  * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
- * the rows are few: campaigns, autoresponders and pictures are limited in number, parts of files in size.
+ * the rows are few: campaigns, autoresponders, versions of templates and pictures are limited in number, parts of files in size.
  */
 export async function measureBytes(
   db: Queryable,
@@ -37,9 +37,15 @@ export async function measureBytes(
         + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
       coalesce((select bytes from received_storage where workspace_id = ${workspaceId}), 0) as received,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
-          + coalesce(pg_column_size(attachments), 0) + coalesce(pg_column_size(design), 0)), 0) from campaigns where workspace_id = ${workspaceId})
-        + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)), 0)
-          from autoresponder_contents where workspace_id = ${workspaceId}))::bigint as drafts,
+          + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
+          + coalesce(pg_column_size(attachments), 0)), 0) from campaigns where workspace_id = ${workspaceId})
+        + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
+            + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)), 0)
+          from autoresponder_contents where workspace_id = ${workspaceId})
+        + (select coalesce(sum(octet_length(compiled_html) + coalesce(octet_length(html_content), 0)
+            + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
+            + coalesce(octet_length(text_content), 0)), 0)
+          from template_versions where workspace_id = ${workspaceId}))::bigint as drafts,
       (select coalesce(sum(bytes), 0) from media where workspace_id = ${workspaceId})::bigint as pictures,
       (select coalesce(sum(octet_length(octets)), 0)
         from job_file_parts where workspace_id = ${workspaceId})::bigint as files`);

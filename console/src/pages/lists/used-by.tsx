@@ -28,6 +28,7 @@ const kinds: Readonly<Record<User["kind"], Kind>> = {
     page: ({ id }) => ({ to: `suppression/${id}` }),
   },
   import: { one: "import", many: "imports", page: ({ id }) => ({ to: "jobs", search: { open: id } }) },
+  template: { one: "template", many: "templates" },
 };
 
 /** `2 segments and 1 campaign`; only a number when not all of them are known. */

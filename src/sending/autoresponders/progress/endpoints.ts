@@ -15,7 +15,8 @@ import type { AutoresponderDeps } from "#sending/autoresponders/lifecycle.ts";
 import { sendStepTest } from "#sending/autoresponders/mail-of-step.ts";
 import { listSteps } from "#sending/autoresponders/steps-store.ts";
 import { findAutoresponder } from "#sending/autoresponders/store.ts";
-import { type TestDeps, TestSent, testAddresses } from "#sending/mail/test-send.ts";
+import { TestSent, testEmails } from "#sending/mail/test-order.ts";
+import type { TestDeps } from "#sending/mail/test-send.ts";
 import { fieldError } from "#sending/mail-fields.ts";
 import {
   countWaiting,
@@ -34,7 +35,7 @@ const READ_PEOPLE = permissionOf(need(subscribers, "read"));
 const StepTest = Type.Object(
   {
     step_id: omittable(Type.Unsafe<string>({ ...Id, description: "The step; omitted: the first." })),
-    emails: testAddresses,
+    emails: testEmails,
   },
   { $id: "AutoresponderTestOrder" },
 );

@@ -43,8 +43,10 @@ import {
   sendDraft,
   unscheduleCampaign,
 } from "#sending/campaigns/transitions-store.ts";
+import { changedMeanwhile, etagOf } from "#sending/revision.ts";
+import { type ContentDeps, takeContent } from "#sending/templates/take-content.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
-import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
+import { copyName } from "#workspace/read-display-name.ts";
 import { advanceCampaignsNow } from "./advance.ts";
 import { type CampaignReader, readCampaign, readChange, requireAudience } from "./read-campaign-body.ts";
 import {
@@ -55,7 +57,7 @@ import {
   type SendChecks,
 } from "./send-checks.ts";
 
-export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
+export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps, Pick<ContentDeps, "compiler"> {
   readonly db: Database;
   readonly clock: Clock;
   /** Notifies the delivery workers that messages are due, or were stopped. */
@@ -84,12 +86,13 @@ export async function requireCampaignState(
 
 export async function createCampaign(
   deps: CampaignDeps,
-  { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewCampaign>,
+  { caller, body: given, idempotency }: EndpointRequest<unknown, unknown, NewCampaign>,
 ): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const now = clock.now();
   const id = newId();
+  const body = await takeMailContent(deps, caller, given);
   const settings = await readCampaign(deps, caller, body, now);
   return db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
@@ -115,13 +118,14 @@ export async function replaceCampaign(
   deps: CampaignDeps,
   caller: Caller,
   id: string,
-  body: NewCampaign,
+  given: NewCampaign,
 ): Promise<Campaign> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const { status } = await requireCampaignState(db, workspaceId, id);
   if (status !== "draft") throw notADraft(status);
   const now = clock.now();
+  const body = await takeMailContent(deps, caller, given);
   const settings = await readCampaign(deps, caller, body, now);
   const isReplaced = await db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
@@ -148,7 +152,8 @@ export async function updateCampaign(
   const { workspaceId } = caller;
   for (let attempt = 0; attempt < MOST_CHANGES; attempt += 1) {
     const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
-    if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
+    if (!mayBe(etagOf(current)))
+      throw changedMeanwhile("campaign", current, " (attachments without their content)");
     if (current.status !== "draft") throw notADraft(current.status);
     if (!changesSomething(body)) break;
     if (await change(deps, caller, current, body, clock.now())) break;
@@ -179,10 +184,11 @@ async function change(
   deps: CampaignDeps,
   caller: Caller,
   current: Campaign,
-  body: CampaignChange,
+  given: CampaignChange,
   now: Date,
 ): Promise<boolean> {
   const { workspaceId } = caller;
+  const body = await takeMailContent(deps, caller, given, current);
   const { changes, whole, changesAudience } = await readChange(deps, caller, current, body, now);
   const changed = { ...current, ...changes };
   return deps.db.transaction(async (tx) => {
@@ -193,6 +199,21 @@ async function change(
     const isLarge = largeFields.some((name) => changes[name] !== undefined);
     return isLarge ? withinBytes(deps, tx, workspaceId, write) : write();
   });
+}
+
+/** The body with its content, for mail. @throws ApiError VALIDATION_ERROR for the content of a mail in an SMS, and those of takeContent */
+function takeMailContent<Body extends CampaignChange>(
+  deps: CampaignDeps,
+  caller: Caller,
+  body: Body,
+  current: Campaign | null = null,
+): Promise<Body> {
+  if ((body.message_type ?? current?.message_type) !== "sms") return takeContent(deps, caller, body, current);
+  for (const field of ["template_id", "template_version", "mjml"] as const) {
+    if (body[field] != null)
+      throw invalid({ field, message: `${field} is for email: an SMS has its text_content` });
+  }
+  return Promise.resolve(body);
 }
 
 /** Whether a field or the warnings get another value. A new estimate alone is no change of the draft. */
@@ -209,20 +230,7 @@ function differs(current: Campaign, { attachments, ...changes }: Partial<Campaig
 }
 
 /** The fields whose bytes count as stored drafts. */
-const largeFields = ["html_content", "text_content", "design", "attachments"] as const;
-
-/** The version of a campaign in the header ETag. */
-export function etagOf({ revision }: Pick<Campaign, "revision">): string {
-  return `"${revision}"`;
-}
-
-function changedMeanwhile(current: Campaign): ApiError {
-  return new ApiError(
-    "PRECONDITION_FAILED",
-    `The campaign was changed meanwhile and is at revision ${current.revision}, which is in "current" (attachments without their content): merge your changes with it, and send them with this revision in If-Match`,
-    { current, headers: { ETag: etagOf(current) } },
-  );
-}
+const largeFields = ["html_content", "text_content", "mjml", "design", "attachments"] as const;
 
 function notADraft(status: string): ApiError {
   return new ApiError(
@@ -370,12 +378,6 @@ export async function duplicateCampaign(
     await addCampaign(deps, tx, workspaceId, copy, now);
   });
   return requireCampaign(db, workspaceId, copy.id);
-}
-
-const COPY = " (copy)";
-
-function copyName(name: string): string {
-  return readName(`${name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT while the campaign is sending */

@@ -17,11 +17,7 @@ import { readPhoneField } from "#sending/campaigns/audience/check-phone-field.ts
 import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import type { Campaign, CampaignChange, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
-import {
-  type CampaignFieldName,
-  duplicatedFields,
-  LONGEST_DESIGN,
-} from "#sending/campaigns/campaign-fields.ts";
+import { type CampaignFieldName, duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import { contentWarnings } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
@@ -30,6 +26,7 @@ import {
   fieldError,
   readBody,
   readBounceEmail,
+  readDesignSize,
   readFromEmail,
   readMailAddress,
   readSubject,
@@ -71,14 +68,20 @@ type FieldReaders = {
 
 const singleFields: FieldReaders = {
   name: ({ name }) => readName(name),
-  subject: ({ subject }) => readSubject(subject),
+  subject({ subject }) {
+    if (subject === undefined) throw fieldError("subject", "is required");
+    return readSubject(subject);
+  },
   from_email: ({ from_email }, { db, workspaceId }) => readFromEmail(db, workspaceId, from_email),
   from_name: ({ from_name }) => readFromName(from_name),
   reply_to: ({ reply_to }) => readMailAddress("reply_to", reply_to),
   message_type: ({ message_type }) => message_type ?? "email",
   html_content: ({ html_content }) => readBody(html_content),
   text_content: ({ text_content }) => readBody(text_content),
-  design: ({ design }) => readDesign(design ?? null),
+  mjml: ({ mjml }) => readBody(mjml),
+  template_id: ({ template_id }) => template_id ?? null,
+  template_version: ({ template_version }) => template_version ?? null,
+  design: ({ design }) => (design == null ? null : readDesignSize(design)),
   enable_open_tracking: (body) => body.enable_open_tracking ?? null,
   enable_click_tracking: (body) => body.enable_click_tracking ?? null,
   use_custom_headers: (body) => body.use_custom_headers ?? false,
@@ -104,14 +107,6 @@ async function readSingleFields(
   const read: [string, unknown][] = [];
   for (const name of names) read.push([name, await singleFields[name](body, context)]);
   return Object.fromEntries(read);
-}
-
-/** The document of an editor, if it is not too large. @throws ApiError VALIDATION_ERROR */
-function readDesign(design: Campaign["design"]): Campaign["design"] {
-  const length = design === null ? 0 : JSON.stringify(design).length;
-  if (length <= LONGEST_DESIGN) return design;
-  const [most, has] = [LONGEST_DESIGN, length].map((count) => count.toLocaleString("en"));
-  throw fieldError("design", `must have at most ${most} characters as JSON, and has ${has}`);
 }
 
 /** @throws ApiError VALIDATION_ERROR naming the field */

@@ -16,8 +16,14 @@ import type { Refusals } from "#sending/acceptance/commit-each.ts";
 import { emails } from "#sending/emails/permission.ts";
 import { platformSenderOf } from "#sending/emails/read-mail-fields.ts";
 import { adviceForMail } from "#sending/emails/unsupported-fields.ts";
+import type {
+  MailTexts,
+  MailWithTemplate,
+  TemplateRenderer,
+} from "#sending/templates/rendering/template-renderer.ts";
 import { MediaAttachments } from "./attach-media.ts";
 import { cancelEmail } from "./cancel-email.ts";
+import { templateOf, withTemplate } from "./mail-from-template.ts";
 import { MOST_RECIPIENTS, NewMail } from "./new-mail.ts";
 import { type MailReading, type ReadMail, readMail } from "./read-mail.ts";
 import { textsIn } from "./read-mailboxes.ts";
@@ -109,6 +115,7 @@ const CancelledEmail = Type.Object(
 export interface MailDeps {
   readonly db: Database;
   readonly acceptor: Acceptor;
+  readonly templates: TemplateRenderer;
   readonly clock: Clock;
   /** The sender of mail without from_email. */
   readonly platformFrom: string | null;
@@ -117,7 +124,8 @@ export interface MailDeps {
 
 const readItem = bodyReader(NewMail, { answer: AcceptedMail, advise: adviceForMail });
 
-export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMoved }: MailDeps): Endpoint[] {
+export function emailToManyEndpoints(deps: MailDeps): Endpoint[] {
+  const { db, acceptor, templates, clock, platformFrom, onMoved } = deps;
   const platform = platformSenderOf(platformFrom);
   const media = new MediaAttachments(db);
   return [
@@ -127,7 +135,7 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       path: "/emails",
       summary: "Send one email to one or several recipients, now or later",
       description:
-        "One email with to, cc and bcc, your own header fields, HTML and text, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.",
+        "One email with to, cc and bcc, your own header fields, HTML and text or a template, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.",
       needs: need(emails, "send"),
       unaudited: "messages are in the message log",
       body: NewMail,
@@ -140,7 +148,10 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
       bodyLimit: BODY_LIMIT,
       async handle({ body, caller, requestId, idempotency }) {
         return media.attach(caller.workspaceId, [body], "attachments", async (pictures) => {
-          const mail = readMail(body, { caller, requestId, platform, now: clock.now(), pictures });
+          const named = templateOf(body);
+          const [rendered = null] = named === null ? [] : await templates.render(caller, [named]);
+          const written = withTemplate(body, rendered);
+          const mail = readMail(written, { caller, requestId, platform, now: clock.now(), pictures });
           const data = answerOf(mail);
           const [first, ...rest] = mail.drafts;
           if (first === undefined) throw new Error("a mail without recipients");
@@ -171,10 +182,13 @@ export function emailToManyEndpoints({ db, acceptor, clock, platformFrom, onMove
           const message = `emails must have at most ${MOST_IN_BATCH} recipients in all, and have ${recipients}`;
           throw invalid({ field: "emails", message });
         }
-        const items = body.emails.map((given) => new BatchItem(given));
+        const items = await readItems(body.emails);
         const given = items.flatMap((item) => item.body ?? []);
         return media.attach(caller.workspaceId, given, "emails", async (pictures) => {
-          await readItems(items, { caller, requestId, platform, now: clock.now(), pictures });
+          const named = items.flatMap(({ template }) => template ?? []);
+          const rendered = await templates.render(caller, named);
+          const reading = { caller, requestId, platform, now: clock.now(), pictures };
+          await writeItems(items, rendered.values(), reading);
           const mails = items.flatMap(({ mail }) => mail ?? []);
           if (mails.length === 0) return batchAnswer(items, []);
           const refusals = await acceptor.acceptEach(
@@ -213,42 +227,57 @@ function recipientsIn(given: unknown): number {
   return named > MOST_RECIPIENTS ? 0 : named;
 }
 
-async function readItems(items: readonly BatchItem[], context: MailReading): Promise<void> {
+async function readItems(given: readonly unknown[]): Promise<BatchItem[]> {
+  const items: BatchItem[] = [];
+  for (const [at, one] of given.entries()) {
+    if (at > 0 && at % READ_AT_ONCE === 0) await nextTurn();
+    items.push(new BatchItem(one));
+  }
+  return items;
+}
+
+/** @param rendered templates of the items that name one, in their order */
+async function writeItems(
+  items: readonly BatchItem[],
+  rendered: Iterator<MailTexts | ApiError>,
+  context: MailReading,
+): Promise<void> {
   for (const [at, item] of items.entries()) {
     if (at > 0 && at % READ_AT_ONCE === 0) await nextTurn();
-    item.read(context);
+    item.write(item.template === null ? null : (rendered.next().value ?? null), context);
   }
 }
 
-/** One email of a batch: read, or refused with an error. */
+/** One email of a batch: read and written, or refused with an error. */
 class BatchItem {
+  readonly template: MailWithTemplate | null = null;
   /** Null if it has not the shape of an email. */
-  readonly body: Static<typeof NewMail> | null;
+  readonly body: Static<typeof NewMail> | null = null;
+  readonly #warnings: Result["warnings"] = [];
   #mail: ReadMail | null = null;
   #refusal: ApiError | null = null;
-  readonly #warnings: Result["warnings"] = [];
 
   constructor(given: unknown) {
-    const onIgnored = (one: Result["warnings"][number]) => void this.#warnings.push(one);
-    this.body = this.#unlessRefused(() => readItem(given, { onIgnored }));
+    try {
+      this.body = readItem(given, { onIgnored: (one) => void this.#warnings.push(one) });
+      this.template = templateOf(this.body);
+    } catch (fault) {
+      this.#refuse(fault);
+    }
   }
 
+  /** Null until it is written, and for an email that was refused. */
   get mail(): ReadMail | null {
     return this.#mail;
   }
 
-  read(context: MailReading): void {
-    const { body } = this;
-    if (body !== null) this.#mail = this.#unlessRefused(() => readMail(body, context));
-  }
-
-  #unlessRefused<Read>(read: () => Read): Read | null {
+  /** @param rendered its template; null without one */
+  write(rendered: MailTexts | ApiError | null, context: MailReading): void {
+    if (this.#refusal !== null || this.body === null) return;
     try {
-      return read();
+      this.#mail = readMail(withTemplate(this.body, rendered), context);
     } catch (fault) {
-      if (!(fault instanceof ApiError)) throw fault;
-      this.#refusal = fault;
-      return null;
+      this.#refuse(fault);
     }
   }
 
@@ -261,6 +290,11 @@ class BatchItem {
     }
     const { error, code, details = [] } = failure(refusal ?? new ApiError("INTERNAL_ERROR"));
     return { success: false, data: null, error, code, details: [...details], warnings };
+  }
+
+  #refuse(fault: unknown): void {
+    if (!(fault instanceof ApiError)) throw fault;
+    this.#refusal = fault;
   }
 }
 

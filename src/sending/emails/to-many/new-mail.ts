@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
-import { DOCUMENTED_AS, omittable } from "#platform/shapes.ts";
+import { DOCUMENTED_AS, described, Id, omittable } from "#platform/shapes.ts";
+import { versionNumber } from "#sending/templates/content-fields.ts";
 import { MailAttachment } from "./mail-attachment.ts";
 
 /** Recipients of one mail: to, cc and bcc together. */
@@ -22,6 +23,20 @@ const addresses = (most: number, description: string) =>
     description,
   });
 
+const TemplateOfEmail = Type.Object(
+  {
+    id: described(Id, "Id of the template."),
+    version: omittable(versionNumber("Number of the version; omitted: the present one.")),
+    variables: omittable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description:
+          "Values of its merge tags, at most 64 KB as JSON; lists and objects, too. `email` is the first recipient's address by default. A missing value shows nothing.",
+      }),
+    ),
+  },
+  { $id: "TemplateOfEmail", additionalProperties: false },
+);
+
 export const NewMail = Type.Object(
   {
     to: addresses(
@@ -36,11 +51,20 @@ export const NewMail = Type.Object(
         `Where replies go, at most ${MOST_REPLY_TO} addresses; to from_email if omitted.`,
       ),
     ),
-    subject: Type.String({
-      minLength: 1,
-      maxLength: LONGEST_SUBJECT,
-      description: "The subject, without line breaks and not blank.",
-    }),
+    subject: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: LONGEST_SUBJECT,
+        description:
+          "The subject, without line breaks and not blank. Required, unless a template has one, which it replaces.",
+      }),
+    ),
+    template: omittable(
+      described(
+        TemplateOfEmail,
+        "A template that gives subject, html and text, in place of these fields. The key needs `emails:send` alone.",
+      ),
+    ),
     html: omittable(
       Type.String({ maxLength: LONGEST_BODY, description: "The HTML. The mail has html, text, or both." }),
     ),

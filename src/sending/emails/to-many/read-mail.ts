@@ -21,6 +21,7 @@ import {
   saysNothing,
 } from "#sending/emails/read-mail-fields.ts";
 import { type AttachedPictures, withPictures } from "./mail-attachment.ts";
+import type { WrittenMail } from "./mail-from-template.ts";
 import { MOST_DAYS_AHEAD, MOST_METADATA, MOST_REPLY_TO, type NewMail } from "./new-mail.ts";
 import { type AddressedRecipient, readMailboxes, readRecipients } from "./read-mailboxes.ts";
 
@@ -44,7 +45,7 @@ export interface MailReading {
 
 /** @throws ApiError VALIDATION_ERROR */
 export function readMail(
-  body: Static<typeof NewMail>,
+  body: WrittenMail,
   { caller, requestId, platform, now, pictures }: MailReading,
 ): ReadMail {
   const { recipients, to, cc } = readRecipients(body);

@@ -4,10 +4,13 @@ import { del, get, set } from "idb-keyval";
 import type { LocalCopy, Places, SetAside } from "./autosave-state.ts";
 
 export type Campaign = Data<"getCampaign">;
-/** All fields that a change may have, but those that follow from others and those of a block editor. */
+/** All fields that a change may have, but those that follow from others and those of other ways to write the content. */
 export type Draft = Pick<
   Campaign,
-  Exclude<keyof Body<"updateCampaign">, "recipient_type" | "message_type" | "design">
+  Exclude<
+    keyof Body<"updateCampaign">,
+    "recipient_type" | "message_type" | "design" | "mjml" | "template_id" | "template_version"
+  >
 >;
 
 /** Every field with the name that people see. */

@@ -1,0 +1,228 @@
+/** Writes a design as MJML, whose craft are tables that all mail programs lay out alike, and columns that stack on phones. */
+import { escapeHtml } from "#mail/merge-tags/escape.ts";
+import { escapedText } from "#mail/merge-tags/escaped-text.ts";
+import type { ColumnsBlock, Design, DesignBlock, DesignBrand, InnerBlock } from "./design.ts";
+import { richText } from "./rich-text.ts";
+
+const WIDTH = 600;
+const TEXT_COLOUR = "#222222";
+const BACKGROUND = "#f4f4f5";
+const CONTENT_COLOUR = "#ffffff";
+const ACCENT = "#2563eb";
+const FOOTER_COLOUR = "#666666";
+
+/** The typefaces, each with others for devices without it. */
+const fontStacks: Readonly<Record<NonNullable<NonNullable<Design["settings"]>["font"]>, string>> = {
+  arial: "Arial, Helvetica, sans-serif",
+  helvetica: "Helvetica, Arial, sans-serif",
+  verdana: "Verdana, Geneva, sans-serif",
+  tahoma: "Tahoma, Geneva, sans-serif",
+  trebuchet: "Trebuchet MS, Tahoma, sans-serif",
+  georgia: "Georgia, Times New Roman, serif",
+  times: "Times New Roman, Times, serif",
+  courier: "Courier New, Courier, monospace",
+};
+const headingSizes = { 1: 30, 2: 24, 3: 19 } as const;
+const columnWidths = { equal: [], "1:2": ["33.333%", "66.667%"], "2:1": ["66.667%", "33.333%"] } as const;
+
+/** Of inner blocks, a top-level block, and a column. */
+const usualPadding = { top: 10, right: 24, bottom: 10, left: 24 };
+
+/** @param design as readDesign returned it */
+export function designToMjml(design: Design, brand: DesignBrand): string {
+  return new DesignWriter(design, brand).document();
+}
+
+class DesignWriter {
+  readonly #design: Design;
+  readonly #brand: DesignBrand;
+  readonly #textColour: string;
+  readonly #accent: string;
+
+  constructor(design: Design, brand: DesignBrand) {
+    this.#design = design;
+    this.#brand = brand;
+    this.#textColour = design.settings?.text_color ?? brand.text_color ?? TEXT_COLOUR;
+    this.#accent = design.settings?.accent_color ?? brand.accent_color ?? ACCENT;
+  }
+
+  document(): string {
+    const { settings = {}, preheader, language, blocks } = this.#design;
+    const background = settings.background_color ?? this.#brand.background_color ?? BACKGROUND;
+    const body = attributes({ "background-color": background, width: `${settings.width ?? WIDTH}px` });
+    const all = attributes({ "font-family": fontStacks[settings.font ?? "arial"] });
+    const preview = preheader ? `<mj-preview>${escapedText(preheader)}</mj-preview>\n` : "";
+    return `<mjml${attributes({ lang: language })}>
+<mj-head>
+${preview}<mj-attributes><mj-all${all} /><mj-section padding="0" /><mj-column padding="0" /></mj-attributes>
+</mj-head>
+<mj-body${body}>
+${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
+</mj-body>
+</mjml>`;
+  }
+
+  #logo(): string[] {
+    const { logo_url: src } = this.#brand;
+    if (src === null) return [];
+    return [this.#section({ type: "image", src, alt: "", width: 160, align: "left" })];
+  }
+
+  #section(block: DesignBlock): string {
+    // A layout's place for its content is between sections.
+    if (block.type === "html" && block.html.trim() === "{{ content }}")
+      return "<mj-raw>{{ content }}</mj-raw>";
+    const content = block.background_color ?? this.#design.settings?.content_color ?? CONTENT_COLOUR;
+    const columns = block.type === "columns" ? this.#columns(block) : this.#column([block]);
+    return `<mj-section${attributes({ "background-color": content })}>${columns}</mj-section>`;
+  }
+
+  #columns({ columns, ratio = "equal" }: ColumnsBlock): string {
+    const widths = columns.length === 2 ? columnWidths[ratio] : [];
+    return columns.map(({ blocks }, at) => this.#column(blocks, widths[at])).join("");
+  }
+
+  #column(blocks: readonly InnerBlock[], width?: string): string {
+    return `<mj-column${attributes({ width })}>${blocks.map((block) => this.#block(block)).join("\n")}</mj-column>`;
+  }
+
+  #block(block: InnerBlock): string {
+    const { top, right, bottom, left } = { ...usualPadding, ...block.padding };
+    const box = {
+      padding: `${top}px ${right}px ${bottom}px ${left}px`,
+      "container-background-color": block.background_color,
+    };
+    switch (block.type) {
+      case "text": {
+        const { html, font_size = 16, color = this.#textColour, align = "left" } = block;
+        const text = attributes({
+          ...box,
+          align,
+          color,
+          "font-size": `${font_size}px`,
+          "line-height": "1.5",
+        });
+        return `<mj-text${text}>${this.#rich(html, this.#accent)}</mj-text>`;
+      }
+      case "heading": {
+        const { text, level = 2, color = this.#textColour, align = "left" } = block;
+        const size = headingSizes[level as keyof typeof headingSizes];
+        const look = attributes({ ...box, align, color, "font-size": `${size}px`, "line-height": "1.25" });
+        return `<mj-text${look}><h${level} style="margin:0;font-size:${size}px;line-height:1.25;font-weight:bold">${escapedText(text)}</h${level}></mj-text>`;
+      }
+      case "button": {
+        const { text, url, align = "left", button_color = this.#accent, radius = 4 } = block;
+        const look = {
+          ...box,
+          align,
+          "background-color": button_color,
+          color: block.color ?? readableOn(button_color),
+          "border-radius": `${radius}px`,
+          "font-size": "16px",
+          "inner-padding": "12px 24px",
+          width: block.is_full_width ? "100%" : undefined,
+        };
+        return `<mj-button${attributes(look)} href="${escapedText(url)}">${escapedText(text)}</mj-button>`;
+      }
+      case "image": {
+        const { src, alt, url, width, align = "left" } = block;
+        const size = width === undefined ? undefined : `${width}px`;
+        const link = url === undefined ? "" : ` href="${escapedText(url)}"`;
+        return `<mj-image${attributes({ ...box, align, width: size })} src="${escapedText(src)}" alt="${escapedText(alt)}"${link} />`;
+      }
+      case "divider": {
+        const { color = "#dddddd", thickness = 1 } = block;
+        return `<mj-divider${attributes({ ...box, "border-color": color, "border-width": `${thickness}px` })} />`;
+      }
+      case "spacer":
+        return `<mj-spacer${attributes({ ...box, padding: "0", height: `${block.height}px` })} />`;
+      case "links": {
+        const { links, align = "left", color = this.#accent } = block;
+        const written = links.map(({ text, url, icon_src }) => {
+          const shown =
+            icon_src === undefined
+              ? escapedText(text)
+              : `<img src="${escapedText(icon_src)}" alt="${escapedText(text)}" height="24" style="display:inline-block;height:24px;border:0">`;
+          return `<a href="${escapedText(url)}" style="${linkStyle(color)}">${shown}</a>`;
+        });
+        const look = attributes({ ...box, align, "font-size": "15px", "line-height": "1.8" });
+        return `<mj-text${look}>${written.join(" &nbsp; ")}</mj-text>`;
+      }
+      case "footer":
+        return this.#footer(block, box);
+      case "html":
+        return `<mj-text${attributes(box)}>${block.html}</mj-text>`;
+    }
+  }
+
+  #footer(
+    {
+      html,
+      has_unsubscribe = true,
+      unsubscribe_text = "Unsubscribe",
+      has_web_view = false,
+      web_view_text = "View in browser",
+      align = "center",
+      color = FOOTER_COLOUR,
+    }: Extract<InnerBlock, { type: "footer" }>,
+    box: Attributes,
+  ): string {
+    const link = (name: string, text: string) =>
+      `<a href="{{ ${name} }}" style="${linkStyle(color)}">${escapedText(text)}</a>`;
+    const links = [
+      ...(has_unsubscribe ? [link("unsubscribe_url", unsubscribe_text)] : []),
+      ...(has_web_view ? [link("view_in_browser_url", web_view_text)] : []),
+    ];
+    const text = html === undefined ? this.#brandFooter() : this.#rich(html, color);
+    const way = links.length === 0 ? "" : `<p style="margin:0">${links.join(" &nbsp; ")}</p>`;
+    const look = attributes({ ...box, align, color, "font-size": "13px", "line-height": "1.6" });
+    return `<mj-text${look}>${text}${way}</mj-text>`;
+  }
+
+  /** Text of the brand is no template. */
+  #brandFooter(): string {
+    const { footer_text, postal_address } = this.#brand;
+    return [footer_text, postal_address]
+      .filter((text) => text !== null && text.trim() !== "")
+      .map((text) => `<p style="margin:0 0 8px">${verbatim(escapeHtml(text).replaceAll("\n", "<br>"))}</p>`)
+      .join("");
+  }
+
+  /** Paragraphs with the distances that mail programs would otherwise choose differently. */
+  #rich(html: string, linkColour: string): string {
+    return richText(html, linkStyle(linkColour))
+      .replaceAll("<p>", '<p style="margin:0 0 12px">')
+      .replaceAll(/<(ul|ol)>/g, '<$1 style="margin:0 0 12px;padding-left:24px">');
+  }
+}
+
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+/** Values without merge tags: sizes, colours and choices. */
+function attributes(values: Attributes): string {
+  return Object.entries(values)
+    .flatMap(([name, value]) => (value === undefined ? [] : ` ${name}="${escapeHtml(value)}"`))
+    .join("");
+}
+
+function linkStyle(colour: string): string {
+  return `color:${colour};text-decoration:underline`;
+}
+
+/** A text whose braces are no merge tags. */
+function verbatim(text: string): string {
+  return text.includes("{{") || text.includes("{%")
+    ? `{% raw %}${text.replaceAll("{%", "{&#37;")}{% endraw %}`
+    : text;
+}
+
+/** Black or white, whichever has more contrast on a colour (WCAG 2.2, relative luminance). */
+function readableOn(colour: string): string {
+  const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, "$&$&") : colour.slice(1);
+  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
+    const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  return luminance > 0.179 ? "#000000" : "#ffffff";
+}

@@ -1,0 +1,343 @@
+import { describe, expect, test } from "vitest";
+import { shareOfThisThread } from "#test/support/cost.ts";
+import { startService } from "#test/support/service.ts";
+import { MOST_VERSIONS } from "./versions-store.ts";
+
+const service = await startService();
+const { call } = service;
+
+const mjmlOf = (content: string) =>
+  `<mjml><mj-body><mj-section><mj-column><mj-text>${content}</mj-text></mj-column></mj-section></mj-body></mjml>`;
+const designOf = (...blocks: object[]) => ({ version: 1, blocks });
+
+async function created(change: object = {}) {
+  const body = { name: "Welcome", subject: "Hi {{ first_name }}", html_content: "<p>Hello</p>", ...change };
+  const answer = await call("POST", "/templates", body);
+  expect(answer.status, answer.body.error).toBe(201);
+  return answer.body.data;
+}
+const patched = async (id: string, change: object) => {
+  const answer = await call("PATCH", `/templates/${id}`, change);
+  expect(answer.status, answer.body.error).toBe(200);
+  return answer.body.data;
+};
+const refusal = async (change: object) => {
+  const body = { name: "Welcome", subject: "Hi", ...change };
+  const { status, body: answer } = await call("POST", "/templates", body);
+  return [status, ...(answer.details ?? []).map(({ message }: { message: string }) => message)];
+};
+
+describe("a template", () => {
+  test("in HTML is sent as it was written, with its preheader hidden at the beginning", async () => {
+    const html = "<!doctype html><body class=a>\n<p>{{ a | default: '<b>' }}</p></body>";
+    const plain = await created({ html_content: html });
+    expect([plain.format, plain.html_content, plain.compiled_html]).toEqual(["html", html, html]);
+    const { compiled_html } = await created({ html_content: html, preheader: "5 < 6 {{ first_name }}" });
+    expect(compiled_html.replace(/<div style="display:none[^"]*">5 &lt; 6 {{ first_name }}<\/div>/, "")).toBe(
+      html,
+    );
+  });
+
+  test("in MJML is compiled, and its merge tags come out as they were written", async () => {
+    const tag = '{% if city contains "<b>" %}{{ city | replace: ">", "&" }}{% endif %}';
+    const url = "https://x.test/{{ first_name | url_encode }}?a=1&amp;b={{ city }}";
+    const mjml = `<mjml><mj-body>
+      {% for one in items %}<mj-section css-class="x {{ one.kind }}" background-color="{{ colour }}"><mj-column>
+        <mj-text>${tag}</mj-text><mj-button href="${url}">{{ one.name }}</mj-button>
+      </mj-column></mj-section>{% endfor %}
+    </mj-body></mjml>`;
+    const { format, compiled_html } = await created({
+      html_content: null,
+      mjml,
+      preheader: "{{ city }}!",
+      test_data: { items: [], colour: "#fff" },
+    });
+    expect(format).toBe("mjml");
+    for (const part of [
+      tag,
+      `href="${url}"`,
+      "background-color:{{ colour }}",
+      "x {{ one.kind }}",
+      "{{ city }}!",
+    ]) {
+      expect(compiled_html).toContain(part);
+    }
+    expect(compiled_html.match(/{% (?:end)?for\b[^%]*%}/g)).toEqual([
+      "{% for one in items %}",
+      "{% endfor %}",
+    ]);
+    expect(compiled_html).not.toContain("fonts.googleapis");
+  });
+
+  test("in blocks is compiled, and its rich text has nothing but what rich text may have", async () => {
+    const { format, compiled_html } = await created({
+      html_content: null,
+      design: designOf(
+        {
+          type: "text",
+          html: '<p onclick="x()">A <b>b</b><script>alert(1)</script> <a href="javascript:x">c</a></p>',
+        },
+        {
+          type: "columns",
+          columns: [{ blocks: [{ type: "heading", text: "1 < 2 {{ first_name }}" }] }, { blocks: [] }],
+        },
+        { type: "button", text: "Go", url: 'https://x.test/?q={{ city | default: "a b" }}' },
+        { type: "html", html: '<i onclick="x">raw</i>' },
+      ),
+    });
+    expect(format).toBe("design");
+    expect(compiled_html).toContain('A <b>b</b> <a href="#"');
+    expect(compiled_html).toContain("1 &lt; 2 {{ first_name }}");
+    expect(compiled_html).toContain('href="https://x.test/?q={{ city | default: "a b" }}"');
+    expect(compiled_html).toContain('<i onclick="x">raw</i>');
+    expect(compiled_html).not.toMatch(/alert|x\(\)|javascript/);
+  });
+
+  test("names merge tags without a value, unless the test data has them", async () => {
+    const html_content = "<p>{{ first_name }} {{ total }}</p>";
+    const { id, warnings } = await created({ html_content });
+    expect(warnings).toMatchObject([{ field: "html_content", line: 1, column: 24 }]);
+    // The names of the test data count when content is saved.
+    const known = await patched(id, { test_data: { total: "12 €" }, text_content: "x" });
+    expect(known.warnings).toEqual([]);
+  });
+
+  test.each([
+    ["without a body", {}, "html_content is required, or mjml, or design"],
+    [
+      "with two",
+      { html_content: "a", mjml: mjmlOf("b") },
+      "html_content mjml and design exclude each other: give one",
+    ],
+    ["without a subject", { subject: null, html_content: "a" }, "subject is required"],
+    [
+      "with a broken tag",
+      { html_content: "<p>\n {% if a %}" },
+      "html_content, line 2, column 2: {% if %} has no {% endif %}.",
+    ],
+    [
+      "in MJML with a file",
+      { mjml: '<mjml><mj-body>\n<mj-include path="/etc/passwd" /></mj-body></mjml>' },
+      "mjml, line 2, column 1: mj-include reads files, which are not here: put the content here.",
+    ],
+    [
+      "in MJML that is none",
+      { mjml: "<p>x</p>" },
+      "mjml, line 1, column 1: There is no MJML element p. Put HTML into mj-text, mj-table or mj-raw.",
+    ],
+    [
+      "in MJML with an unknown attribute",
+      { mjml: mjmlOf("x").replace("<mj-text", '<mj-text colour="red"') },
+      "mjml, line 1, column 1: Attribute colour is illegal.",
+    ],
+    [
+      "in MJML with text that MJML drops",
+      { mjml: mjmlOf("x").replace("<mj-column>", "<mj-column>lost") },
+      "mjml, line 1, column 39: Text between MJML elements is not shown: put it into mj-text.",
+    ],
+    [
+      "in MJML with a tag that MJML drops",
+      { mjml: mjmlOf("x").replace("<mj-text", '<mj-text mj-class="{{ a }}"') },
+      "mjml, line 1, column 58: This merge tag has no effect here: MJML shows nothing of it.",
+    ],
+    [
+      "in MJML that is not closed",
+      { mjml: "<mjml><mj-body><mj-section></mj-body></mjml>" },
+      "mjml, line 1, column 16: This mj-section is not closed.",
+    ],
+    [
+      "in unknown blocks",
+      { design: designOf({ type: "video" }) },
+      "design.blocks[0].type must be one of text, heading, button, image, divider, spacer, links, footer, html, columns",
+    ],
+    [
+      "in blocks with a wrong field",
+      {
+        design: designOf({
+          type: "columns",
+          columns: [{ blocks: [{ type: "spacer", height: 0 }] }, { blocks: [] }],
+        }),
+      },
+      "design.blocks[0].columns[0].blocks[0].height must be at least 1",
+    ],
+    [
+      "in blocks with an unsafe link",
+      { design: designOf({ type: "button", text: "x", url: "javascript:x" }) },
+      "design.blocks[0].url must begin with http, https, mailto or tel",
+    ],
+    [
+      "in columns of columns",
+      {
+        design: designOf({
+          type: "columns",
+          columns: [{ blocks: [{ type: "columns", columns: [] }] }, { blocks: [] }],
+        }),
+      },
+      "design.blocks[0].columns[0].blocks[0].type must be one of text, heading, button, image, divider, spacer, links, footer, html",
+    ],
+    ["in blocks with a list", { design: [] as object }, "design must be an object or null"],
+    [
+      "in too many blocks",
+      { design: designOf(...Array.from({ length: 201 }, () => ({ type: "spacer", height: 1 }))) },
+      "design.blocks must have at most 200 items",
+    ],
+    [
+      "with deep data",
+      { html_content: "a", test_data: JSON.parse(`${'{"a":'.repeat(9)}1${"}".repeat(9)}`) },
+      "test_data must be nested at most 8 levels deep",
+    ],
+    [
+      "with large data",
+      { html_content: "a", test_data: { a: "x".repeat(70_000) } },
+      "test_data must have at most 64 KB as JSON",
+    ],
+  ])("%s is refused, with the place of the fault", async (_what, change, message) => {
+    expect(await refusal(change)).toEqual([400, message]);
+  });
+});
+
+test("no block is so odd that a design fails otherwise than with its place", async () => {
+  const odd = [
+    null,
+    5,
+    "x",
+    [],
+    {},
+    { type: "__proto__" },
+    { type: "constructor" },
+    { type: {} },
+    { type: "columns" },
+    { type: "columns", columns: [1, 2] },
+    { type: "columns", columns: [{ blocks: 5 }, {}] },
+    { type: "text", html: 5 },
+    { type: "image", src: "data:x", alt: "\ud800" },
+    { type: "links", links: [{ text: "{% if %}", url: "x" }] },
+  ];
+  for (const block of odd) {
+    const [status, message] = await refusal({ design: designOf(block as object) });
+    expect([status, String(message).startsWith("design.blocks[0]")], JSON.stringify(block)).toEqual([
+      400,
+      true,
+    ]);
+  }
+  expect((await refusal({ design: { version: 2 } }))[0]).toBe(400);
+  expect((await refusal({ html_content: "a", layout_id: "x" }))[0]).toBe(400);
+});
+
+describe("versions", () => {
+  test("are written for new content alone, never change, and can be restored", async () => {
+    const { id } = await created({ html_content: "<p>one</p>" });
+    const { revision } = await patched(id, { html_content: "<p>two</p>" });
+    expect(await patched(id, { html_content: "<p>two</p>" })).toMatchObject({ version: 2, revision });
+    expect(await patched(id, { name: "Other" })).toMatchObject({ version: 2, revision: revision + 1 });
+    const versions = (await call("GET", `/templates/${id}/versions`)).body.data.versions;
+    expect(versions.map((one: Record<string, unknown>) => [one["version"], one["cause"]])).toEqual([
+      [2, "changed"],
+      [1, "created"],
+    ]);
+    const first = `/templates/${id}/versions/${versions[1].id}`;
+    expect((await call("GET", first)).body.data.html_content).toBe("<p>one</p>");
+    const restored = await call("POST", `${first}/restore`);
+    expect(restored.body.data).toMatchObject({ version: 3, html_content: "<p>one</p>", name: "Other" });
+    expect((await call("GET", first)).body.data.html_content).toBe("<p>one</p>");
+  });
+
+  test("are kept up to a limit", async () => {
+    const { id } = await created();
+    for (let at = 0; at <= MOST_VERSIONS; at++) await patched(id, { html_content: `<p>${at}</p>` });
+    const { pagination, versions } = (await call("GET", `/templates/${id}/versions`)).body.data;
+    expect([pagination.total, versions[0].version]).toEqual([MOST_VERSIONS, MOST_VERSIONS + 2]);
+  });
+
+  test("of two editors that saw the same version, one saves and the other gets the present one", async () => {
+    const { id, revision } = await created();
+    const save = (html_content: string) =>
+      call("PATCH", `/templates/${id}`, { html_content }, { headers: { "If-Match": `"${revision}"` } });
+    const answers = await Promise.all([save("<p>a</p>"), save("<p>b</p>")]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 412]));
+    const won = answers.find(({ status }) => status === 200);
+    const lost = answers.find(({ status }) => status === 412);
+    expect(lost?.body.current.html_content).toBe(won?.body.data.html_content);
+  });
+});
+
+describe("a layout", () => {
+  const layoutOf = (html_content: string) => created({ kind: "layout", subject: null, html_content });
+
+  test("wraps templates, and its change is a new version of each", async () => {
+    const layout = await layoutOf("<body><header>Shop</header>{{ content }}</body>");
+    const { id, compiled_html } = await created({
+      layout_id: layout.id,
+      html_content: "<p>{{ first_name }}</p>",
+    });
+    expect(compiled_html).toBe("<body><header>Shop</header><p>{{ first_name }}</p></body>");
+    await patched(layout.id, { html_content: "<body><h1>New</h1>{{ content }}</body>" });
+    const after = (await call("GET", `/templates/${id}`)).body.data;
+    expect(after).toMatchObject({
+      version: 2,
+      compiled_html: "<body><h1>New</h1><p>{{ first_name }}</p></body>",
+    });
+    const refused = await call("PATCH", `/templates/${layout.id}`, {
+      html_content: "<p>{{ first_name }}</p>",
+    });
+    expect(refused.status).toBe(400);
+    expect((await call("GET", `/templates/${id}`)).body.data).toEqual(after);
+  });
+
+  test("in MJML wraps MJML, with the head of both, and designs", async () => {
+    const mjml = `<mjml><mj-head><mj-title>Shop</mj-title></mj-head><mj-body><mj-section><mj-column><mj-text>Top</mj-text></mj-column></mj-section>
+      {{ content }}</mj-body></mjml>`;
+    const { id: layout_id } = await created({ kind: "layout", subject: null, html_content: null, mjml });
+    const section = "<mj-section><mj-column><mj-text>Own {{ city }}</mj-text></mj-column></mj-section>";
+    for (const own of [
+      section,
+      `<mjml><mj-head><mj-preview>Look</mj-preview></mj-head><mj-body>${section}</mj-body></mjml>`,
+    ]) {
+      const { compiled_html } = await created({ html_content: null, mjml: own, layout_id });
+      expect(compiled_html).toMatch(/<title>Shop<.*Top.*Own {{ city }}/s);
+      expect(compiled_html.includes("Look")).toBe(own !== section);
+    }
+    const design = designOf({ type: "heading", text: "Design" });
+    const { compiled_html } = await created({ html_content: null, design, layout_id, preheader: "See" });
+    expect(compiled_html).toMatch(/<title>Shop<.*See.*Top.*Design/s);
+    expect(await refusal({ html_content: "<p>x</p>", layout_id })).toEqual([
+      400,
+      "layout_id: is of a layout in MJML, which wraps MJML and designs",
+    ]);
+  });
+
+  test("is not deleted while it wraps a template, which names it", async () => {
+    const layout = await layoutOf("{{ content }}");
+    const { id } = await created({ layout_id: layout.id, name: "Inside" });
+    const { used_by } = (await call("GET", `/templates/${layout.id}`)).body.data;
+    expect(used_by).toMatchObject({ total: 1, prevents_deletion: true, users: [{ kind: "template", id }] });
+    expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(409);
+    await patched(id, { layout_id: null });
+    expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(200);
+  });
+
+  test.each([
+    ["no place", "<p>x</p>"],
+    ["two places", "{{ content }}{{ content }}"],
+    ["a place in a condition", "{% if a %}{{ content }}{% endif %}"],
+    ["a place in a tag", '<p title="{{ content }}">x</p>'],
+  ])("with %s for its content is refused", async (_what, html_content) => {
+    const body = { name: "Layout", kind: "layout", html_content };
+    expect((await call("POST", "/templates", body)).status).toBe(400);
+  });
+
+  test("that is no layout wraps nothing", async () => {
+    const { id } = await created();
+    expect(await refusal({ html_content: "x", layout_id: id })).toEqual([400, "layout_id is no layout"]);
+  });
+});
+
+test("a long template is compiled beside the event loop, and counts as stored bytes of the plan", async () => {
+  const used = async () => (await call("GET", "/billing/overview")).body.data.storage.bytes.used;
+  const before = await used();
+  const mjml = mjmlOf("Hello {{ first_name }}").replace(/<mj-section>.*<\/mj-section>/s, (part) =>
+    part.repeat(300),
+  );
+  expect(await shareOfThisThread(() => created({ html_content: null, mjml }))).toBeLessThan(0.5);
+  expect(await used()).toBeGreaterThan(before + mjml.length);
+});

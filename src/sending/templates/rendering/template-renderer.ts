@@ -1,0 +1,125 @@
+/** Renders the templates that mails of POST /emails name. */
+import { createWorkspaceLimiter } from "#platform/concurrency.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError, invalid, overloaded } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import {
+  createWorkerThread,
+  type WorkerThread,
+  type WorkerThreadLimits,
+} from "#platform/process/worker-thread.ts";
+import { readMergeData } from "#sending/templates/merge-data.ts";
+import { listSendableVersions, type SendableVersion } from "#sending/templates/versions-store.ts";
+import type { MailsToRender, RenderedTemplate } from "./render-templates.ts";
+
+/** It stays for some minutes, because it keeps compiled templates. */
+const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512, idleMs: 300_000 };
+/** One request of a workspace at a time, each of which usually takes a millisecond. */
+const BOUNDS = { concurrency: 1, maxWaiting: 500, maxWaitMs: 10_000 };
+
+export interface TemplateOfMail {
+  readonly id: string;
+  /** Null or omitted: the present version. */
+  readonly version?: number | null;
+  readonly variables?: Readonly<Record<string, unknown>> | null;
+}
+
+export interface MailWithTemplate {
+  readonly template: TemplateOfMail;
+  /** The value of `email`, unless the variables have one. */
+  readonly email: string;
+}
+
+export type MailTexts = Pick<Extract<RenderedTemplate, { ok: true }>, "subject" | "html" | "text">;
+
+export class TemplateRenderer {
+  readonly #db: Database;
+  readonly #thread: WorkerThread<MailsToRender, readonly RenderedTemplate[]>;
+  readonly #takeTurn = createWorkspaceLimiter(
+    BOUNDS,
+    "Too many templates of this workspace are being rendered: send fewer requests at a time",
+  );
+
+  constructor(db: Database, limits = LIMITS) {
+    this.#db = db;
+    this.#thread = createWorkerThread(new URL("render-thread.ts", import.meta.url), limits);
+  }
+
+  /**
+   * The mails in order: their texts, or why there are none.
+   * @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for templates that take too much memory, 503 for too much time
+   */
+  async render(
+    { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+    mails: readonly MailWithTemplate[],
+  ): Promise<(MailTexts | ApiError)[]> {
+    if (mails.length === 0) return [];
+    const asked = new Map(mails.map(({ template }) => [keyOf(template), template]));
+    const found = await listSendableVersions(
+      this.#db,
+      workspaceId,
+      [...asked.values()].map(({ id, version }) => ({ id, version: version ?? null })),
+    );
+    const places = new Map(
+      found.map((one, place) => [keyOf({ id: one.template_id, version: one.asked_version }), place]),
+    );
+    const ready = mails.map(({ template, email }) => {
+      const version = places.get(keyOf(template));
+      return attempt(() => {
+        requireMail(template, version === undefined ? undefined : found[version]);
+        const variables = readMergeData(template.variables ?? {}, "template.variables");
+        return { version: version ?? 0, variables, email };
+      });
+    });
+    const rendered = (
+      await this.#ask(workspaceId, {
+        versions: found,
+        mails: ready.flatMap((one) => (one instanceof ApiError ? [] : [one])),
+        timezone,
+      })
+    ).values();
+    return ready.map((one) => {
+      if (one instanceof ApiError) return one;
+      const mail = rendered.next().value;
+      if (mail === undefined) throw new Error("the thread left out a mail");
+      return mail.ok ? mail : invalid(mail.fault);
+    });
+  }
+
+  #ask(workspaceId: Caller["workspaceId"], question: MailsToRender): Promise<readonly RenderedTemplate[]> {
+    if (question.mails.length === 0) return Promise.resolve([]);
+    return this.#takeTurn(workspaceId, async () => {
+      const answer = await this.#thread.ask(question);
+      if (answer.ok) return answer.answer;
+      if (answer.reason === "too_slow")
+        throw overloaded("The templates could not be rendered in time: try again");
+      throw new ApiError(
+        "BAD_REQUEST",
+        "The templates take too much memory to be rendered: send fewer emails at a time",
+      );
+    });
+  }
+}
+
+function keyOf({ id, version }: TemplateOfMail): string {
+  return `${id} ${version ?? "present"}`;
+}
+
+function requireMail({ version }: TemplateOfMail, found: SendableVersion | undefined): void {
+  if (found === undefined) {
+    const known = version == null ? "" : `, or has no version ${version} any more`;
+    throw invalid({ field: "template.id", message: `template.id is no template of this workspace${known}` });
+  }
+  if (found.kind === "layout") {
+    throw invalid({ field: "template.id", message: "template.id is a layout: name a template in it" });
+  }
+}
+
+function attempt<Result>(work: () => Result): Result | ApiError {
+  try {
+    return work();
+  } catch (fault) {
+    if (fault instanceof ApiError) return fault;
+    throw fault;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Completes the content of a request: html_content is made from MJML or a design, or taken over from a template. What is taken
+ * over is a copy, so that a later change of the template changes no mail that was made from it.
+ */
+
+import { withPreview } from "#mail/mjml/join-mjml.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
+import { noBrand } from "#sending/designs/design.ts";
+import { isDesign } from "#sending/designs/read-design.ts";
+import { fieldError, readBody, readDesignSize } from "#sending/mail-fields.ts";
+import type { ContentCompiler } from "./compile/compile-in-thread.ts";
+import type { ContentSource, WrittenBody } from "./compile/content-source.ts";
+import { requireLayout } from "./compile-with-layout.ts";
+import { writtenBody } from "./read-template-body.ts";
+import { templates } from "./template.ts";
+import { findContentOf } from "./versions-store.ts";
+
+/** The content fields of a request. Omitted and null mean that the request has none. */
+export interface GivenContent {
+  readonly subject?: string | null | undefined;
+  readonly html_content?: string | null | undefined;
+  readonly text_content?: string | null | undefined;
+  readonly mjml?: string | null | undefined;
+  readonly design?: Record<string, unknown> | null | undefined;
+  readonly template_id?: string | null | undefined;
+  readonly template_version?: number | null | undefined;
+}
+
+/** What a draft has before a request changes it. */
+export interface PresentContent {
+  readonly mjml: string | null;
+  readonly template_id: string | null;
+}
+
+/** What a caller needs to see a template as a mail, or to make one from it. */
+export const READ_TEMPLATES = permissionOf(need(templates, "read"));
+
+export interface ContentDeps {
+  readonly db: Queryable;
+  readonly compiler: ContentCompiler;
+}
+
+/**
+ * The body with its content. A html_content of the request is kept as it is: then MJML and design are only stored beside it,
+ * and a template is only named.
+ * @param present of the draft that the body changes; null for a whole one
+ * @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE without `templates:read`, and those of ContentCompiler
+ */
+export async function takeContent<Body extends GivenContent>(
+  deps: ContentDeps,
+  caller: Caller,
+  body: Body,
+  present: PresentContent | null = null,
+): Promise<Body> {
+  const template = namedTemplate(body, present);
+  // HTML in place of HTML that was made from MJML.
+  const isStale = body.html_content !== undefined && body.mjml === undefined && present?.mjml != null;
+  const named = {
+    ...body,
+    ...(isStale && { mjml: null }),
+    ...(body.template_id === null && { template_version: null }),
+  };
+  if (readBody(body.html_content) !== null) return named;
+  const source = sourceOf(body);
+  if (source !== null) {
+    // An older source would not fit this content.
+    const other = source.format === "mjml" ? { design: null } : { mjml: null };
+    return { ...named, ...other, html_content: await compiled(deps, caller, source) };
+  }
+  return template === null ? named : { ...body, ...(await contentOfTemplate(deps, caller, template, body)) };
+}
+
+/** Content that is only shown: it may have what templates have besides. */
+export interface ShownContent extends GivenContent {
+  readonly preheader?: string | null | undefined;
+  readonly layout_id?: string | null | undefined;
+}
+
+/** The content as takeContent gives it, with the preheader and in the layout that it names. @throws ApiError as takeContent */
+export async function takeShownContent<Body extends ShownContent>(
+  deps: ContentDeps,
+  caller: Caller,
+  body: Body,
+): Promise<Body> {
+  const { layout_id } = body;
+  const preheader = readBody(body.preheader);
+  if (preheader === null && layout_id == null) return takeContent(deps, caller, body);
+  const html = readBody(body.html_content);
+  const source = html === null ? sourceOf(body) : ({ format: "html", html } as const);
+  if (source === null) {
+    const field = preheader === null ? "layout_id" : "preheader";
+    throw fieldError(field, "is for html_content, mjml or a design in the same request");
+  }
+  if (layout_id != null) requirePermissions(caller, [READ_TEMPLATES]);
+  const layout =
+    layout_id == null ? null : writtenBody(await requireLayout(deps.db, caller.workspaceId, layout_id));
+  return { ...body, html_content: await compiled(deps, caller, source, { preheader, layout }) };
+}
+
+/** The MJML or design of a request; null without one. @throws ApiError VALIDATION_ERROR for both */
+function sourceOf(body: GivenContent): Exclude<WrittenBody, { format: "html" }> | null {
+  const mjml = readBody(body.mjml);
+  const design = body.design != null && isDesign(body.design) ? readDesignSize(body.design) : null;
+  if (mjml !== null && design !== null) throw fieldError("mjml", "and design exclude each other: give one");
+  if (mjml !== null) return { format: "mjml", mjml };
+  return design === null ? null : { format: "design", design };
+}
+
+function compiled(
+  { compiler }: ContentDeps,
+  { workspaceId }: Caller,
+  body: WrittenBody,
+  around: Pick<ContentSource, "preheader" | "layout"> = { preheader: null, layout: null },
+): Promise<string> {
+  return compiler.compile(workspaceId, { body, ...around, isLayout: false, brand: noBrand });
+}
+
+/** @throws ApiError VALIDATION_ERROR for a version without a template */
+function namedTemplate(
+  { template_id: id, template_version: version }: GivenContent,
+  present: PresentContent | null,
+): { readonly id: string; readonly version: number | null } | null {
+  if (id != null) return { id, version: version ?? null };
+  if (version == null) return null;
+  if (id === undefined && present?.template_id != null) return { id: present.template_id, version };
+  throw fieldError("template_id", "is required with template_version");
+}
+
+/** The content of a template for a draft, with what an editor goes on with: not in a layout, which the source does not have. */
+async function contentOfTemplate(
+  { db }: ContentDeps,
+  caller: Caller,
+  { id, version }: { readonly id: string; readonly version: number | null },
+  given: GivenContent,
+): Promise<Required<Omit<GivenContent, "subject">> & { readonly subject: string }> {
+  requirePermissions(caller, [READ_TEMPLATES]);
+  const found = await findContentOf(db, caller.workspaceId, id, version);
+  if (found === undefined) {
+    const known = version === null ? "" : `, or has no version ${version} any more`;
+    throw fieldError("template_id", `is no template of this workspace${known}`);
+  }
+  if (found.kind === "layout") throw fieldError("template_id", "is a layout: name a template in it");
+  const { subject, preheader, compiled_html, text_content, layout_id } = found;
+  const hasSource = layout_id === null;
+  return {
+    subject: given.subject ?? subject,
+    html_content: compiled_html,
+    text_content: given.text_content === undefined ? text_content : given.text_content,
+    mjml: hasSource && found.mjml !== null ? mjmlWith(found.mjml, preheader) : null,
+    design: hasSource && found.design !== null ? designWith(found.design, preheader) : null,
+    template_id: id,
+    template_version: found.version,
+  };
+}
+
+/** A draft has no preheader of its own, so its source has it. */
+function mjmlWith(mjml: string, preheader: string | null): string {
+  return preheader === null ? mjml : (withPreview(mjml, preheader) ?? mjml);
+}
+
+function designWith(design: Record<string, unknown>, preheader: string | null): Record<string, unknown> {
+  return preheader === null ? design : { ...design, preheader };
+}
