@@ -399,6 +399,8 @@ create table campaign_links (
   is_personal boolean not null,
   click_count integer default 0 not null,
   unique_click_count integer default 0 not null,
+  target_url text,
+  target_changed_at timestamp with time zone,
   PRIMARY KEY (workspace_id, campaign_id, index)
 );
 

@@ -142,6 +142,8 @@ const sends = new Set([
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),
+  // Changes where mail that was sent leads.
+  "PATCH /campaigns/{id}/links",
 ]);
 
 function actionBy(name: string): string {

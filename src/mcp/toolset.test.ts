@@ -73,6 +73,7 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
       "sendEmail",
       "setMemberStatus",
       "testCampaign",
+      "updateCampaignLink",
       "createVerifiedSender",
       "updateMember",
     ].toSorted(),

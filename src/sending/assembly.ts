@@ -48,6 +48,7 @@ import {
 } from "./campaigns/in-use-store.ts";
 import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
 import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { campaignLinkEndpoints } from "./campaigns/links/endpoints.ts";
 import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { campaignRecipientEndpoints } from "./campaigns/recipients/endpoints.ts";
@@ -114,6 +115,7 @@ export function sendingEndpoints(
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...campaignLinkEndpoints({ db, clock }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...mergeTagEndpoints({ db }),
@@ -231,6 +233,7 @@ export function registerSendingPages(
 const ofAutoresponders: SentMails = {
   findSentMail: findSentAutoresponderMail,
   findContent: findContentToSend,
+  findTargets: async () => new Map(),
 };
 
 /** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */

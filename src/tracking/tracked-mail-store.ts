@@ -8,7 +8,8 @@ import type { TrackedMail } from "./link-tokens.ts";
 /** A link of a mail, with the state of the mail. */
 export interface MailLink {
   /**
-   * The link as written in the campaign or in the step of an autoresponder, with merge tags. Null when there is none of that
+   * The link as written in the campaign or in the step of an autoresponder, with merge tags, or the target that a campaign's
+   * link was given since (sending/campaigns/links). Null when there is none of that
    * index, and for transactional mail, whose links carry their target.
    */
   readonly url: string | null;
@@ -28,7 +29,7 @@ export function findLink(
     select l.url, l.is_personal, m.status, m.updated_at
     from messages m
     left join lateral (
-      select url, is_personal from campaign_links
+      select coalesce(target_url, url) as url, is_personal from campaign_links
       where m.source = 'campaign' and workspace_id = ${workspaceId} and campaign_id = m.origin_id and index = ${index}
       union all
       select k.url, k.is_personal from autoresponder_mails a

@@ -173,13 +173,8 @@ export const resources: Readonly<
   "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
     create(owner, `/mailing-lists/${list}/segments`, segment()),
   "/campaigns/{id}": (owner) => campaignIn()(owner),
-  "/campaigns/{id}/links/activity": async (owner) => {
-    const id = await campaignIn("sent")(owner);
-    await owner.database.run(sql`
-      insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
-      select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
-    return id;
-  },
+  "/campaigns/{id}/links": sentLink,
+  "/campaigns/{id}/links/activity": sentLink,
   "/notices/{id}": (owner) => notice(owner),
   "/notices/{id}/restore": async (owner) => {
     const id = await notice(owner);
@@ -317,6 +312,16 @@ const campaignIn =
     await owner.database.run(sql`update campaigns set status = ${state} where id = ${id}`);
     return id;
   };
+
+/** A sent campaign with a tracked link. */
+async function sentLink(owner: Owner): Promise<string> {
+  const id = await campaignIn("sent")(owner);
+  await owner.database.run(sql`update campaigns set sent_at = created_at where id = ${id}`);
+  await owner.database.run(sql`
+    insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
+    select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
+  return id;
+}
 
 /** The notice of a campaign that was paused. */
 async function notice(owner: Owner): Promise<string> {
@@ -478,6 +483,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     without: ["links", "images", "spam_score"],
   }),
   updateCampaign: () => ({ subject: "Hello again" }),
+  updateCampaignLink: () => ({ index: 0, target_url: "https://shop.example.com/summer-sale" }),
   sendCampaign: () => ({ send_now: true }),
   requestApproval: () => ({ message: "The price in the headline is new: please check it." }),
   exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),

@@ -3272,7 +3272,13 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change where a tracked link of sent mail leads
+         * @description For a wrong or outdated link in mail that has left. Clicks from now on lead to `target_url`, as do the links of the mail in the browser; clicks until now keep their count and the target that they had. null takes the change back. Refused (409) for a campaign of which no mail has left, and for links with merge tags, whose targets are in the mails themselves. Links are tracked only if the campaign was sent with click tracking.
+         *
+         *     Needs the permission `campaigns:send`.
+         */
+        patch: operations["updateCampaignLink"];
         trace?: never;
     };
     "/campaigns/{id}/links/activity": {
@@ -9815,6 +9821,13 @@ export interface components {
             url: string;
             /** @description Whether the URL contains merge tags. */
             is_personal: boolean;
+            /** @description Where clicks lead since the target was changed; null: to `url`. */
+            target_url: string | null;
+            /**
+             * Format: date-time
+             * @description When `target_url` was set, in UTC; null when clicks lead to `url`.
+             */
+            target_changed_at: string | null;
             /** @description Clicks by people. */
             click_count: number;
             /** @description People who clicked the link. */
@@ -9837,6 +9850,13 @@ export interface components {
             url: string;
             /** @description Whether the URL contains merge tags. */
             is_personal: boolean;
+            /** @description Where clicks lead since the target was changed; null: to `url`. */
+            target_url: string | null;
+            /**
+             * Format: date-time
+             * @description When `target_url` was set, in UTC; null when clicks lead to `url`.
+             */
+            target_changed_at: string | null;
             /** @description Clicks by people. */
             click_count: number;
             /** @description People who clicked the link. */
@@ -9853,6 +9873,12 @@ export interface components {
             last_clicked_at: string | null;
             /** @description The hours with clicks in the 30 days after the first one, oldest first. */
             hours: components["schemas"]["CampaignLinkHour"][];
+        };
+        CampaignLinkChange: {
+            /** @description The `index` of the link among the campaign's links. */
+            index: number;
+            /** @description Where clicks lead from now on: an http or https address without merge tags. null: to the URL that the mail was sent with. */
+            target_url: string | null;
         };
         CampaignRecipientExport: {
             /**
@@ -23841,6 +23867,65 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    updateCampaignLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignLinkChange"];
+            };
+        };
+        responses: {
+            /** @description Link changed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Change where a tracked link of sent mail leads. */
+                        data: components["schemas"]["CampaignLink"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

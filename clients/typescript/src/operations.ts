@@ -1729,6 +1729,15 @@ export interface Operations {
    */
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
+   * Change where a tracked link of sent mail leads.
+   * For a wrong or outdated link in mail that has left. Clicks from now on lead to `target_url`, as do the links of the mail in the browser; clicks until now keep their count and the target that they had. null takes the change back. Refused (409) for a campaign of which no mail has left, and for links with merge tags, whose targets are in the mails themselves. Links are tracked only if the campaign was sent with click tracking.
+   *
+   * Needs the permission `campaigns:send`.
+   *
+   * `PATCH /campaigns/{id}/links`
+   */
+  updateCampaignLink(input: { id: string; body: Body<"updateCampaignLink"> } & CallOptions): Call<Data<"updateCampaignLink">>;
+  /**
    * When a link of a campaign was clicked, hour by hour.
    * First and last click, and clicks by hour for the 30 days after the first. It is read from the message log, so it is complete as long as the log is kept.
    *
@@ -2705,6 +2714,7 @@ export const operationTable = {
   listCampaignMessages: "GET /campaigns/{id}/messages [messages]",
   listCampaignActivities: "GET /campaigns/{id}/recent-activity [activities]",
   listCampaignLinks: "GET /campaigns/{id}/links",
+  updateCampaignLink: "PATCH /campaigns/{id}/links",
   getCampaignLinkActivity: "GET /campaigns/{id}/links/activity",
   exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",

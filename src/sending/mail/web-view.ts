@@ -8,9 +8,11 @@ import { imagesById, replaceContentIds } from "#mail/message/replace-content-ids
 import { AsyncCache } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { changedTargets } from "#sending/campaigns/links/store.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { FindImage, MailImage, RenderMail } from "#tracking/tracking-deps.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import { findSentCampaignMail, type SentMail } from "./find-sent-mail-store.ts";
@@ -30,10 +32,13 @@ interface Compiled {
 export interface SentMails {
   readonly findSentMail: typeof findSentCampaignMail;
   readonly findContent: typeof findCampaignToSend;
+  /** The links whose target was changed since the mail was sent, by index. */
+  readonly findTargets: typeof changedTargets;
 }
 export const ofCampaigns: SentMails = {
   findSentMail: findSentCampaignMail,
   findContent: findCampaignToSend,
+  findTargets: changedTargets,
 };
 
 /** The returned function answers null when the message or its content no longer exists. */
@@ -60,14 +65,25 @@ export function createWebView(
     const json = carried ?? sent.shown;
     const shown = json === null ? null : readShown(json, address);
     const zone = shown?.timezone;
-    const found = await compiled.get(`${id} ${zone ?? ""}`, () => compile(workspaceId, id, zone));
+    const [found, targets] = await Promise.all([
+      compiled.get(`${id} ${zone ?? ""}`, () => compile(workspaceId, id, zone)),
+      sentMails.findTargets(db, workspaceId, id),
+    ]);
     if (found === null) return null;
     const { campaign, content } = found;
-    const links = linksAt(await linkBase(workspaceId, campaign.url_domain_id));
+    const links = withTargets(linksAt(await linkBase(workspaceId, campaign.url_domain_id)), targets);
     const mail = renderContent(content, shown?.values ?? presentValues(sent, campaign), links);
     if (!mail.ok) return null;
     const html = mail.html && campaign.has_attachments ? withImages(mail.html, links.view) : mail.html;
     return { html, text: mail.text };
+  };
+}
+
+/** The links of the page lead where the links of the mail lead now. */
+function withTargets(links: MailLinks, targets: ReadonlyMap<number, string>): MailLinks {
+  return {
+    ...links,
+    tracked: (index, target, isPersonal) => links.tracked(index, targets.get(index) ?? target, isPersonal),
   };
 }
 

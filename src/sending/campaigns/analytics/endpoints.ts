@@ -21,6 +21,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
+import { CampaignLink } from "#sending/campaigns/links/campaign-link.ts";
 import { activitySeries } from "./activity-series.ts";
 import { activityTypes, describeActivity } from "./describe-activity.ts";
 import { findCampaignMessages } from "./list-campaign-messages.ts";
@@ -97,17 +98,6 @@ const CampaignActivity = Type.Object(
     timestamp: described(Timestamp, "When it happened, in UTC."),
   },
   { $id: "CampaignActivity" },
-);
-
-const CampaignLink = Type.Object(
-  {
-    index: described(Count, "Position of the link in the mail, from 0."),
-    url: Type.String({ description: "With its merge tags." }),
-    is_personal: Type.Boolean({ description: "Whether the URL contains merge tags." }),
-    click_count: described(Count, "Clicks by people."),
-    unique_click_count: Type.Integer({ description: "People who clicked the link." }),
-  },
-  { $id: "CampaignLink" },
 );
 
 /** Thirty days. */

@@ -7,6 +7,7 @@ import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, timeOfId, type WorkspaceId } from "#platform/ids.ts";
+import { type LinkRow, linkColumns } from "#sending/campaigns/links/store.ts";
 import { type ActivityEvent, shownTypes } from "./describe-activity.ts";
 
 /** An hour with at least one count. */
@@ -167,14 +168,6 @@ export async function countActivities(
   return counted?.activities ?? 0;
 }
 
-export interface LinkRow {
-  readonly index: number;
-  readonly url: string;
-  readonly is_personal: boolean;
-  readonly click_count: number;
-  readonly unique_click_count: number;
-}
-
 /** When a link was clicked. */
 export interface LinkActivity extends LinkRow {
   readonly first_clicked_at: Date | null;
@@ -202,7 +195,7 @@ export function findLinkActivity(
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and type = 'clicked' and link_index = ${index}
       group by 1
     )
-    select index, url, is_personal, click_count, unique_click_count,
+    select ${linkColumns},
       (select min(first) from clicked) as first_clicked_at, (select max(last) from clicked) as last_clicked_at,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'time', to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"'), 'clicks', clicks) order by hour), '[]')
@@ -226,6 +219,6 @@ export async function hasLink(
 /** In their order in the mail. */
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`
-    select index, url, is_personal, click_count, unique_click_count from campaign_links
+    select ${linkColumns} from campaign_links
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by index`);
 }
