@@ -35,6 +35,7 @@ import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
 import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
 import { forgetRemovedPeople } from "./campaigns/audience/purge-removal-records.ts";
 import { campaigns } from "./campaigns/campaign.ts";
+import { campaignClientEndpoints } from "./campaigns/clients/endpoints.ts";
 import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
@@ -115,6 +116,7 @@ export function sendingEndpoints(
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...campaignClientEndpoints({ db }),
     ...campaignLinkEndpoints({ db, clock }),
     ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),

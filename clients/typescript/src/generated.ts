@@ -3305,6 +3305,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Devices, operating systems and mail programs with which a campaign was read
+         * @description Opens and clicks by what their User-Agent says, people and programs apart. They are counted in the message log, so the figures are complete as long as the log is kept, and up to 500,000 opens and as many clicks; they may be a minute old. Gmail, Yahoo and Outlook fetch pictures through proxies, which name the service and hide the device. No country is shown, because addresses of readers are not stored.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        get: operations["getCampaignClients"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/messages/export-async": {
         parameters: {
             query?: never;
@@ -9873,6 +9897,51 @@ export interface components {
             last_clicked_at: string | null;
             /** @description The hours with clicks in the 30 days after the first one, oldest first. */
             hours: components["schemas"]["CampaignLinkHour"][];
+        };
+        /** @description Opens and clicks by what they were made with. */
+        EngagementByClient: {
+            /** @description All opens. */
+            opens: number;
+            /** @description All clicks. */
+            clicks: number;
+            /** @description By kind of device, the most first. */
+            devices: {
+                /**
+                 * @description Kind of the device. `unknown` also where the proxy of a mail service, such as Gmail's, hides it.
+                 * @enum {string}
+                 */
+                name: "desktop" | "phone" | "tablet" | "other" | "unknown";
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+            /** @description By operating system, the most first. */
+            systems: {
+                /** @description Name of the operating system, such as iOS; null where it is not known. */
+                name: string | null;
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+            /** @description By mail program or browser, the most first. */
+            clients: {
+                /** @description Mail program, mail service or browser, such as Apple Mail or Gmail; null where it is not known. */
+                name: string | null;
+                /** @description Opens. */
+                opens: number;
+                /** @description Clicks. */
+                clicks: number;
+            }[];
+        };
+        CampaignClients: {
+            /** @description Opens and clicks by people. */
+            people: components["schemas"]["EngagementByClient"];
+            /** @description Opens and clicks by programs, such as filters that follow every link. */
+            machines: components["schemas"]["EngagementByClient"];
+            /** @description False if the campaign has more opens or clicks than are read: the figures are those of the newest ones then. */
+            is_complete: boolean;
         };
         CampaignLinkChange: {
             /** @description The `index` of the link among the campaign's links. */
@@ -23970,6 +24039,57 @@ export interface operations {
                         success: true;
                         /** @description When a link of a campaign was clicked, hour by hour. */
                         data: components["schemas"]["CampaignLinkActivity"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getCampaignClients: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Devices and mail programs */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Devices, operating systems and mail programs with which a campaign was read. */
+                        data: components["schemas"]["CampaignClients"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
                         warnings?: components["schemas"]["IgnoredNames"];

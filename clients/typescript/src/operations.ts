@@ -1749,6 +1749,17 @@ export interface Operations {
    */
   getCampaignLinkActivity(input: { id: string; query?: Query<"getCampaignLinkActivity"> } & CallOptions): Call<Data<"getCampaignLinkActivity">>;
   /**
+   * Devices, operating systems and mail programs with which a campaign was read.
+   * Opens and clicks by what their User-Agent says, people and programs apart. They are counted in the message log, so the figures are complete as long as the log is kept, and up to 500,000 opens and as many clicks; they may be a minute old. Gmail, Yahoo and Outlook fetch pictures through proxies, which name the service and hide the device. No country is shown, because addresses of readers are not stored.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /campaigns/{id}/clients`
+   */
+  getCampaignClients(input: { id: string } & CallOptions): Call<Data<"getCampaignClients">>;
+  /**
    * Export recipients of a campaign and what they did to a CSV file, in the background.
    * Takes the filters of `listCampaignMessages`. Follow the job with `getJob` and download its result. The file has one row for each recipient.
    *
@@ -2716,6 +2727,7 @@ export const operationTable = {
   listCampaignLinks: "GET /campaigns/{id}/links",
   updateCampaignLink: "PATCH /campaigns/{id}/links",
   getCampaignLinkActivity: "GET /campaigns/{id}/links/activity",
+  getCampaignClients: "GET /campaigns/{id}/clients",
   exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
