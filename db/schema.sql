@@ -30,6 +30,20 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
 
+create table api_requests (
+  workspace_id uuid not null,
+  id uuid not null,
+  key_id uuid not null,
+  operation text,
+  status smallint not null,
+  ms integer not null,
+  request_id text not null,
+  left_out integer default 0 not null,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX api_requests_by_time ON api_requests USING btree (id);
+CREATE INDEX api_requests_of_key ON api_requests USING btree (workspace_id, key_id, id);
+
 create table attempt_buckets (
   bucket text not null,
   full_at timestamp with time zone not null,

@@ -40,6 +40,8 @@ import { registerTrackingPages } from "#tracking/register-routes.ts";
 import { announceSuppressedSql } from "#webhooks/deliveries/announce-suppressed-store.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
+import { RequestLog } from "#workspace/api-keys/requests/request-log.ts";
+import { insertRequests } from "#workspace/api-keys/requests/store.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
 import { createPeopleParts, registerWorkspacePages } from "#workspace/assembly.ts";
 import { insertAuditEvent } from "#workspace/audit/store.ts";
@@ -95,6 +97,11 @@ export function createApi(
     });
   const lastUsed = createLastUsed({ db: background, clock, log });
   const lastSeen = createLastSeen({ db: background, clock, log });
+  const keyRequests = new RequestLog({
+    write: (requests) => insertRequests(background, requests),
+    monotonicMs: () => clock.monotonicMs(),
+    log,
+  });
   const authenticator = new Authenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     findSession: (tokenHash, now) => findSession(database, tokenHash, now),
@@ -159,6 +166,7 @@ export function createApi(
     log,
     databaseMs: services.requestMs,
     onAnswer: (...answer) => metrics.observe(...answer),
+    onKeyAnswer: (answer) => keyRequests.note(answer),
     pages: (pages) => {
       isolateTrackingHosts(pages, ownHosts, (host) => isTrackingDomain(database, host));
       registerTrackingPages(pages, {
@@ -207,7 +215,7 @@ export function createApi(
       // Closes the SMTP sessions of address probes at once, so that the requests that wait for them end.
       await Promise.all([server.close(), prober?.close()]);
       await recorder.flush();
-      await Promise.all([lastUsed.flush(), lastSeen.flush(), rateLimiter.close()]);
+      await Promise.all([lastUsed.flush(), lastSeen.flush(), keyRequests.flush(), rateLimiter.close()]);
     },
   };
 }

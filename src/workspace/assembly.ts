@@ -5,6 +5,8 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { accountEndpoints } from "./account/endpoints.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
+import { apiRequestEndpoints } from "./api-keys/requests/endpoints.ts";
+import { forgetOldRequests } from "./api-keys/requests/retention.ts";
 import { auditEndpoints } from "./audit/endpoints.ts";
 import { forgetOldEvents } from "./audit/retention.ts";
 import { billingTasks } from "./billing/billing-jobs.ts";
@@ -68,6 +70,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...accountEndpoints(people),
     ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
+    ...apiRequestEndpoints({ db, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
     ...invitationEndpoints({ ...people, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
@@ -129,6 +132,7 @@ export function workspaceRecurring({
     ...billingTasks({ db, clock, plans }),
     ...signInTasks(db, clock),
     forgetOldEvents({ db, clock }),
+    forgetOldRequests({ db, clock }),
     forgetEndedInvitations({ db, clock }),
   ];
 }

@@ -749,6 +749,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api-keys/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests of the API keys in the last 7 days, newest first
+         * @description Use it to see what a key does and why its calls fail: `request_id` finds the same request in your own log. Requests appear some seconds after their answer. Those of people in the console, and those without a valid key, are not in it. Of a key with very many requests only a part is recorded, failures apart from successes, and `left_out` counts the others.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `api_keys:read`.
+         */
+        get: operations["listApiRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/team": {
         parameters: {
             query?: never;
@@ -5980,6 +6004,36 @@ export interface components {
             permissions?: string[];
             /** @description ISO 8601, in the future; null or absent: never. */
             expires_at?: string | null;
+        };
+        /** @description A request of an API key that was answered. */
+        ApiRequest: {
+            /**
+             * Format: uuid
+             * @description Ids sort by time.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was answered, in UTC.
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description Id of the API key.
+             */
+            key_id: string;
+            /** @description Its name; null if the key was deleted. */
+            key_name: string | null;
+            /** @description Operation id, such as `sendEmail`; null for a path that does not exist. */
+            operation: string | null;
+            /** @description HTTP status of the answer. */
+            status: number;
+            /** @description Milliseconds until the answer was sent. */
+            ms: number;
+            /** @description X-Request-Id of the answer. */
+            request_id: string;
+            /** @description Requests of this key since the row before that were not recorded, because there were too many: of successes and failures those of the same kind. */
+            left_out: number;
         };
         Teammate: {
             /**
@@ -16261,6 +16315,67 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["CONFLICT"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listApiRequests: {
+        parameters: {
+            query?: {
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only requests of this API key. */
+                key_id?: string;
+                /** @description Only requests of this operation, such as `sendEmail`. */
+                operation?: string;
+                /** @description Only answers with this status, such as `403`, or of this class, such as `4xx`. */
+                status?: string;
+                /** @description Only requests at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                from?: string;
+                /** @description Only requests before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
+                to?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Requests */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Requests of the API keys in the last 7 days, newest first. */
+                        data: components["schemas"]["ApiRequest"][];
+                        /** @description Value for `after`; null if there are no more rows. */
+                        next_cursor: string | null;
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -358,6 +358,17 @@ export interface Operations {
    */
   deleteApiKey(input: { id: string } & CallOptions): Call<Data<"deleteApiKey">>;
   /**
+   * Requests of the API keys in the last 7 days, newest first.
+   * Use it to see what a key does and why its calls fail: `request_id` finds the same request in your own log. Requests appear some seconds after their answer. Those of people in the console, and those without a valid key, are not in it. Of a key with very many requests only a part is recorded, failures apart from successes, and `left_out` counts the others.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `api_keys:read`.
+   *
+   * `GET /api-keys/requests`
+   */
+  listApiRequests(input?: { query?: Query<"listApiRequests"> } & CallOptions): PagedCall<Data<"listApiRequests">, "data">;
+  /**
    * Teammates of the workspace, by name.
    * Each teammate has a role, the time of joining, and when they were last seen in the workspace.
    *
@@ -2582,6 +2593,7 @@ export const operationTable = {
   regenerateApiKey: "POST /api-keys/{id}/regenerate",
   reactivateApiKey: "POST /api-keys/{id}/reactivate",
   deleteApiKey: "DELETE /api-keys/{id}/permanent",
+  listApiRequests: "GET /api-keys/requests [data]",
   listTeammates: "GET /team",
   getTeammate: "GET /team/{id}",
   updateTeammate: "PATCH /team/{id}",

@@ -17,7 +17,7 @@ import type { InsertAuditEvent } from "#platform/audit/audit-event.ts";
 import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
-import { isUuid } from "#platform/ids.ts";
+import { isUuid, type WorkspaceId } from "#platform/ids.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { type HttpLimits, httpLimits } from "#platform/limits/http-limits.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -119,6 +119,8 @@ export interface ServerOptions {
   readonly insertAuditEvent?: InsertAuditEvent;
   /** Called for every response, for the metrics. */
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
+  /** Called for every response to a request of an API key. */
+  readonly onKeyAnswer?: (answer: KeyAnswer) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
   readonly patience?: Partial<Patience>;
@@ -126,6 +128,19 @@ export interface ServerOptions {
   readonly databaseMs?: number | undefined;
   /** Override those of `httpLimits`. */
   readonly limits?: Partial<HttpLimits>;
+}
+
+/** A response to a request of an API key. */
+export interface KeyAnswer {
+  readonly workspaceId: WorkspaceId;
+  readonly keyId: string;
+  /** Operation id; null for a path that does not exist. */
+  readonly operation: string | null;
+  /** HTTP status. */
+  readonly status: number;
+  /** Milliseconds from the request to the end of the response. */
+  readonly ms: number;
+  readonly requestId: string;
 }
 
 /** Creates the server; it does not listen yet. */
@@ -191,11 +206,19 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const { statusCode: status, elapsedTime: ms } = reply;
     if (!request.isStream) options.onAnswer(operation, status, ms / 1000);
     // The audit trail. A request that was refused before authentication has no caller.
-    const workspace_id = workspaceCaller(request.caller)?.workspaceId;
-    options.log.debug(
-      { request_id: request.id, operation, status, ms: Math.round(ms), workspace_id },
-      "answered",
-    );
+    const caller = workspaceCaller(request.caller);
+    const answer = { operation, status, ms: Math.round(ms) };
+    options.log.debug({ request_id: request.id, ...answer, workspace_id: caller?.workspaceId }, "answered");
+    if (caller?.actor.kind !== "key") return;
+    const { workspaceId, actor } = caller;
+    const { operation: named = null } = request.routeOptions.config;
+    options.onKeyAnswer?.({
+      ...answer,
+      workspaceId,
+      keyId: actor.id,
+      operation: named,
+      requestId: request.id,
+    });
   });
   // After authentication, and before a body is read.
   server.addHook("preParsing", (request, _reply, _payload, done) =>

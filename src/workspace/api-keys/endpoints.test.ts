@@ -274,6 +274,7 @@ test("any valid key may read the catalogue, and it wins over the path of one key
     wildcard: "api_keys:*",
     covers: [
       "/api-keys",
+      "/api-keys/requests",
       "/api-keys/{id}",
       "/api-keys/{id}/permanent",
       "/api-keys/{id}/reactivate",
