@@ -1433,6 +1433,22 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
+create table saved_views (
+  workspace_id uuid not null,
+  id uuid not null,
+  owner_id uuid not null,
+  owner_name text not null,
+  page_name text not null,
+  name text not null,
+  state text not null,
+  is_shared boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX saved_views_of_owner ON saved_views USING btree (workspace_id, owner_id);
+
 create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now() not null,

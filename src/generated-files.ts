@@ -14,6 +14,7 @@ import { sendingIpRoom } from "./identity/sending-ips/store.ts";
 import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
 import { compactSupport } from "./mail/client-support/compact-support-data.ts";
+import { ownViewRoom, sharedViewRoom } from "./overview/views/store.ts";
 import { settings } from "./platform/config/settings.ts";
 import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
@@ -21,6 +22,7 @@ import { ASSISTANTS_MAY_SEND, assistants, isGuarded } from "./platform/http/assi
 import { type Endpoint, permissionOf } from "./platform/http/endpoint.ts";
 import { errorCodesOf } from "./platform/http/endpoint-error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
+import { nilId } from "./platform/ids.ts";
 import type { Limit } from "./platform/limits/limit.ts";
 import { bytesText } from "./platform/limits/limit-errors.ts";
 import { limits } from "./platform/limits/limits.ts";
@@ -100,6 +102,8 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   routingRuleRoom,
   { ...monitorRoom, what: "blacklist monitors" },
   webhookRoom,
+  sharedViewRoom,
+  { ...ownViewRoom(nilId), what: "views of one person or API key that are not shared" },
   apiKeyRoom,
   teammateRoom,
   roleRoom,

@@ -123,6 +123,7 @@ const forAnyone = new Set([
   "GET /notices",
   "GET /search",
   "GET /smtp-settings",
+  ...["GET /views", "POST /views", "PATCH /views/{id}", "DELETE /views/{id}"],
 ]);
 
 /** POST calls that change nothing. */

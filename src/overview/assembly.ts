@@ -17,6 +17,7 @@ import { streamEndpoints } from "./stream/endpoints.ts";
 import { LiveStreams, type ReadAccess } from "./stream/live-streams.ts";
 import { topicSources } from "./stream/topic-sources.ts";
 import { TopicRights } from "./stream/topics.ts";
+import { viewEndpoints } from "./views/endpoints.ts";
 
 interface OverviewHooks {
   /** The nouns that have jobs. */
@@ -40,6 +41,7 @@ export function overviewEndpoints(
     ...noticeEndpoints({ db, clock, plans, jobPermissions }),
     ...searchEndpoints({ search: new EverythingSearch(db) }),
     ...personEndpoints({ db, clock, historyOf }),
+    ...viewEndpoints({ db, clock }),
   ];
 }
 

@@ -17,7 +17,10 @@ import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
 import { overviewEndpoints, overviewJobOutcomes, overviewJobs } from "#overview/assembly.ts";
+import { removeUnsharedViews } from "#overview/views/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import type { JobOutcomeShape } from "#platform/jobs/job-shape.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
@@ -62,6 +65,16 @@ export const jobOutcomes = {
   ...overviewJobOutcomes,
 } satisfies Record<keyof typeof jobTypes, JobOutcomeShape>;
 
+/** What an API key or a teammate that leaves the workspace sent keeps its name; what only it saw goes. */
+async function forgetCaller(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  caller: { readonly id: string; readonly name: string },
+): Promise<void> {
+  await insertOriginName(tx, workspaceId, "api", caller);
+  await removeUnsharedViews(tx, workspaceId, caller.id);
+}
+
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { config, clock, database: db, forgetKeys, publicUrl } = parts;
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
@@ -71,8 +84,8 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
       forgetKeys,
-      onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
-      onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
+      onRemoved: forgetCaller,
+      onTeammateRemoved: forgetCaller,
       sendInvitation: createInvitationMailer(sendPlatformMail, clock),
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),

@@ -95,6 +95,14 @@ async function endImports({ database, workspaceId }: Owner) {
   await database.run(sql`
     update jobs set status = 'cancelled' where workspace_id = ${workspaceId} and type = ${IMPORT_JOB}`);
 }
+/** Deletes older views first, because a workspace may have only so many. */
+async function savedView({ database, workspaceId }: Owner) {
+  await database.run(sql`
+    delete from saved_views where workspace_id = ${workspaceId} and id not in (
+      select id from saved_views where workspace_id = ${workspaceId} order by id desc limit 20)`);
+  const state = "status=sent&sort=sent";
+  return { page_name: "campaigns", name: unique("Sent, newest first", " "), state, is_shared: true };
+}
 const monitor = () => ({ target: `${unique("mail")}.example.net` });
 
 /** Removes older roles and their members first, because a workspace may have only so many. */
@@ -191,6 +199,7 @@ export const resources: Readonly<
     await owner.call("POST", `/autoresponders/${id}/activate`);
     return id;
   },
+  "/views/{id}": async (owner) => create(owner, "/views", await savedView(owner)),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
   "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
   "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
@@ -510,6 +519,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),
+  createView: savedView,
+  updateView: () => ({ state: "status=sent&sort=name" }),
   createWebhook: webhook,
   updateWebhook: () => ({ events: ["message.bounced"] }),
   checkBlacklists: monitor,

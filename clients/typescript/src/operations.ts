@@ -2550,6 +2550,42 @@ export interface Operations {
    * `POST /subscribers/{id}/erase`
    */
   eraseSubscriber(input: { id: string; body?: Body<"eraseSubscriber"> } & CallOptions): Call<Data<"eraseSubscriber">>;
+  /**
+   * Saved views of the caller, and those shared in the workspace, by name.
+   * A view is a page of a client with its filters, saved under a name. `page_name` leaves only the views of one page.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /views`
+   */
+  listViews(input?: { query?: Query<"listViews"> } & CallOptions): PagedCall<Data<"listViews">, "views">;
+  /**
+   * Save a view, for oneself or for everyone in the workspace.
+   * Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `POST /views`
+   */
+  createView(input: { body: Body<"createView"> } & CallOptions): Call<Data<"createView">>;
+  /**
+   * Change name, state or sharing of a view.
+   * One's own views, and with `team:write` those that others share. Omitted fields stay as they are.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `PATCH /views/{id}`
+   */
+  updateView(input: { id: string; body: Body<"updateView"> } & CallOptions): Call<Data<"updateView">>;
+  /**
+   * Delete a view.
+   * One's own views, and with `team:write` those that others share. A shared view is deleted for everyone.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `DELETE /views/{id}`
+   */
+  deleteView(input: { id: string } & CallOptions): Call<Data<"deleteView">>;
 }
 
 /** Method, path and what is particular: `key`: honours Idempotency-Key; `file`: answers a file; `(…)`: the file in a form; `[…]`: the rows of a page. */
@@ -2818,4 +2854,8 @@ export const operationTable = {
   listSubscriberActivities: "GET /subscribers/{id}/activities [data]",
   exportSubscriberData: "GET /subscribers/{id}/export",
   eraseSubscriber: "POST /subscribers/{id}/erase key",
+  listViews: "GET /views [views]",
+  createView: "POST /views",
+  updateView: "PATCH /views/{id}",
+  deleteView: "DELETE /views/{id}",
 } as const;

@@ -7,7 +7,7 @@ const LONGEST_VALUE = 500;
 
 const secretName =
   /pass(?:word|phrase)|secret|token|private|credential|authorization|recovery|otp|challenge|passkey|(?:^|_)key$|^code$/i;
-/** Contents of mails, and addresses of recipients. */
+/** Contents of mails, and addresses of recipients, which states of saved views may have, too. */
 const contentNames = new Set([
   "html",
   "html_content",
@@ -20,6 +20,7 @@ const contentNames = new Set([
   "steps",
   "entries",
   "emails",
+  "state",
   "test_value",
 ]);
 /** They change with every write. */
