@@ -127,6 +127,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...overviewEndpoints(parts, {
       jobResources: Object.values(jobTypes),
       historyOf: usesOfAudience.historyOf,
+      hasher: parts.people.hasher,
       async readAccess(watchers) {
         const now = clock.now();
         const keys = watchers.flatMap(({ workspaceId, holder: id, userId }) =>

@@ -72,6 +72,7 @@ export const DnsStatus = Type.Object(
   },
   { $id: "DnsStatus" },
 );
+export type DnsStatus = Static<typeof DnsStatus>;
 
 export function dnsChecksOf(checks: DomainChecks): Static<typeof DomainDnsChecks> {
   const { keys: _, ...others } = checks;
@@ -83,7 +84,7 @@ export function dnsStatusOf(
   checks: DomainChecks,
   platform: PlatformDomains,
   tracking: DnsCheck | null,
-): Static<typeof DnsStatus> {
+): DnsStatus {
   const key = decisiveKey(checks);
   return {
     id: domain.id,

@@ -53,7 +53,7 @@ const roles: readonly BuiltInRole[] = [
     key: "marketer",
     name: "Marketer",
     description: "Writes and sends campaigns and autoresponders, and manages the audience.",
-    permissions: [...EDITOR, "campaigns:send", "autoresponders:send"],
+    permissions: [...EDITOR, "campaigns:send", "autoresponders:send", "share_links:*"],
   },
   {
     key: "editor",
@@ -78,6 +78,7 @@ const roles: readonly BuiltInRole[] = [
       "message_content:read",
       "suppression_lists:read",
       "notices:write",
+      "share_links:*",
     ],
   },
   {
