@@ -1717,6 +1717,25 @@ CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
 CREATE INDEX sessions_by_use ON sessions USING btree (seen_at);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, seen_at DESC);
 
+create table share_links (
+  workspace_id uuid not null,
+  id uuid not null,
+  token_hash bytea not null,
+  kind text not null,
+  resource_id uuid not null,
+  name text not null,
+  password_hash text,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  view_count integer default 0 not null,
+  last_viewed_at timestamp with time zone,
+  UNIQUE (workspace_id, token_hash),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((kind = ANY (ARRAY['campaign_report'::text, 'dns_records'::text])))
+);
+
 create table sign_in_challenges (
   token_hash bytea not null,
   purpose text not null,

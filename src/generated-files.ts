@@ -16,6 +16,7 @@ import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
 import { inboundRouteRoom } from "./inbound/routes/store.ts";
 import { compactSupport } from "./mail/client-support/compact-support-data.ts";
+import { shareLinkRoom } from "./overview/share-links/store.ts";
 import { ownViewRoom, sharedViewRoom } from "./overview/views/store.ts";
 import { settings } from "./platform/config/settings.ts";
 import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
@@ -109,6 +110,7 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   { ...monitorRoom, what: "blacklist monitors" },
   webhookRoom,
   sharedViewRoom,
+  shareLinkRoom,
   { ...ownViewRoom(nilId), what: "views of one person or API key that are not shared" },
   apiKeyRoom,
   teammateRoom,

@@ -109,6 +109,7 @@ const governing: Readonly<Record<string, string>> = {
   render: "campaigns",
   retry: "messages",
   segments: "segments",
+  "share-links": "share_links",
   subscribers: "subscribers",
   validations: "validations",
   webhooks: "webhooks",
@@ -130,7 +131,10 @@ const forAnyone = new Set([
   "GET /notices",
   "GET /search",
   "GET /smtp-settings",
-  ...["GET /views", "POST /views", "PATCH /views/{id}", "DELETE /views/{id}"],
+  "GET /views",
+  "POST /views",
+  "PATCH /views/{id}",
+  "DELETE /views/{id}",
 ]);
 
 /** POST calls that change nothing. */

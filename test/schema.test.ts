@@ -43,6 +43,7 @@ const unsealed = [
   "recovery_codes.code_hash",
   "secret_keys.fingerprint",
   "sessions.token_hash",
+  "share_links.token_hash",
   "sign_in_challenges.token_hash",
   "submissions.raw",
   "subscribers.active_lists",

@@ -11,10 +11,12 @@ import type { InputSchemas } from "./input-schemas.ts";
 
 /**
  * Whether assistants may call the operation at all: not those of people and visitors, not those that take or answer a file,
- * nor streams.
+ * nor streams, nor changes that need no permission, such as of saved views: a key that may only read has no tool that changes
+ * something.
  */
-export function isForAssistants({ needs, body, answer }: Endpoint): boolean {
+export function isForAssistants({ method, needs, body, answer }: Endpoint): boolean {
   if (needs === "public" || needs === "signed in" || needs === "operator") return false;
+  if (needs === "authenticated" && method !== "GET") return false;
   return fileFieldOf(body) === undefined && mediaTypeOf(answer) === undefined;
 }
 

@@ -60,6 +60,7 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
     [
       "activateAutoresponder",
       "addMember",
+      "createShareLink",
       "createEmail",
       "createEmailBatch",
       "inviteTeammate",
@@ -74,6 +75,7 @@ test("everything that sends, spends or must be confirmed needs mcp:send", () => 
       "setMemberStatus",
       "testCampaign",
       "testTemplate",
+      "updateCampaignLink",
       "createVerifiedSender",
       "updateMember",
     ].toSorted(),

@@ -11,6 +11,7 @@ import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundGauges } from "#inbound/assembly.ts";
 import { registerMcp } from "#mcp/register-route.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
+import { registerOverviewPages } from "#overview/assembly.ts";
 import { auditedDatabase } from "#platform/audit/audited-database.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -208,6 +209,7 @@ export function createApi(
         onFormAbused: announceFormAbuse,
       });
       registerDeliveryPages(pages, parts);
+      registerOverviewPages(pages, parts, people.hasher);
     },
   });
   return {

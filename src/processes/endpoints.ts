@@ -58,9 +58,6 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
   readonly forgetKeys: () => void;
 }
 
-/** Names below a sending domain whose MX records its DNS status shows. */
-const MOST_RECEIVING_DOMAINS = 20;
-
 const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
 
 /** What the jobs of each type count and result in. */
@@ -102,8 +99,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       {
         ...usesOfIdentity,
         removeReports: (workspaceId, domainId) => removeReports(db, workspaceId, domainId),
-        receivingDomains: (db, workspaceId, domain) =>
-          listReceivingDomains(db, workspaceId, domain, MOST_RECEIVING_DOMAINS),
+        receivingDomains: listReceivingDomains,
         sendPlatformMail,
         warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
         onVerification: announceVerification,
@@ -137,6 +133,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...overviewEndpoints(parts, {
       jobResources: Object.values(jobTypes),
       historyOf: usesOfAudience.historyOf,
+      hasher: parts.people.hasher,
       async readAccess(watchers) {
         const now = clock.now();
         const keys = watchers.flatMap(({ workspaceId, holder: id, userId }) =>

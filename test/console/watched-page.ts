@@ -2,20 +2,10 @@
  * A page of the console with what may go wrong in any page: errors, requests to other hosts, violations of its policy, content that
  * moves, sideways scrolling, and what axe finds. Files that it loads are counted with the bytes that came over the network.
  */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import type { BrowserContext, Page } from "playwright-core";
+import { axeFindings } from "#test/support/axe.ts";
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const axeOptions = {
-  resultTypes: ["violations"],
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-  // 24 px, or as much room around; off by default.
-  rules: { "target-size": { enabled: true } },
-  // Mails in frames have no scripts, so that axe cannot run in them.
-  iframes: false,
-};
 /** No request for this long: the page shows what it has. */
 const QUIET_MS = 120;
 const MOST_WAIT_MS = 15_000;
@@ -109,14 +99,8 @@ export class WatchedPage {
   }
 
   /** What axe finds, a line for each element. */
-  async axe(): Promise<string[]> {
-    if (!(await this.page.evaluate("'axe' in globalThis"))) await this.page.evaluate(axeSource);
-    return this.page.evaluate<
-      string[]
-    >(`axe.run(document, ${JSON.stringify(axeOptions)}).then(({ violations }) =>
-      violations.flatMap(({ id, help, nodes }) =>
-        nodes.map(({ html, any, all, none }) => [id, help, html.slice(0, 160),
-          [...any, ...all, ...none].map(({ message }) => message).join(" ").slice(0, 160)].join(" · "))))`);
+  axe(): Promise<string[]> {
+    return axeFindings(this.page);
   }
 
   /** The boxes around the heading that can be scrolled sideways: the page itself must not. */

@@ -12,6 +12,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
+import { insertRequests } from "#workspace/api-keys/requests/store.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
@@ -192,6 +193,15 @@ export const resources: Readonly<
   "/templates/{id}": (owner) => create(owner, "/templates", template()),
   "/templates/{id}/versions/{version_id}": firstVersion,
   "/campaigns/{id}": (owner) => campaignIn()(owner),
+  "/campaigns/{id}/clients": async (owner) => {
+    const id = await campaignIn("sent")(owner);
+    const phone =
+      "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+    await owner.database.run(sql`
+      insert into message_events (workspace_id, message_id, id, type, time, campaign_id, user_agent)
+      values (${owner.workspaceId}, uuidv7(), uuidv7(), 'opened', now(), ${id}, ${phone})`);
+    return id;
+  },
   "/campaigns/{id}/links": sentLink,
   "/campaigns/{id}/links/activity": sentLink,
   "/media/{id}": async (owner) => (await owner.call("POST", "/media", pictureForm())).body.data.id,
@@ -211,6 +221,7 @@ export const resources: Readonly<
     await owner.call("POST", `/autoresponders/${id}/activate`);
     return id;
   },
+  "/share-links/{id}": async (owner) => create(owner, "/share-links", await shareLink(owner)),
   "/views/{id}": async (owner) => create(owner, "/views", await savedView(owner)),
   "/autoresponders/{id}/walk/{subscriber_id}": async (owner) => newMember(owner, [await newList(owner)]),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
@@ -405,6 +416,15 @@ async function sentLink(owner: Owner): Promise<string> {
   return id;
 }
 
+/** Deletes older links first, because a workspace may have only so many. */
+async function shareLink(owner: Owner) {
+  const { database, workspaceId } = owner;
+  await database.run(sql`
+    delete from share_links where workspace_id = ${workspaceId} and id not in (
+      select id from share_links where workspace_id = ${workspaceId} order by id desc limit 20)`);
+  return { kind: "campaign_report", resource_id: await sentLink(owner) };
+}
+
 /** The notice of a campaign that was paused. */
 async function notice(owner: Owner): Promise<string> {
   const campaignId = await campaignIn("paused")(owner);
@@ -436,6 +456,14 @@ function pictureForm(): FormData {
 export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
   listNotices: async (owner) => {
     await notice(owner);
+  },
+  listApiRequests: async ({ database, workspaceId }) => {
+    const key = await database.row<{ id: string }>(sql`
+      select id from api_keys where workspace_id = ${workspaceId} order by id limit 1`);
+    const answer = { operation: "sendEmail", status: 403, ms: 12, requestId: "order-1042" };
+    await insertRequests(database, [
+      { id: newId(), workspaceId, keyId: key?.id ?? "", ...answer, leftOut: 0 },
+    ]);
   },
   createRecoveryCodes: addedPasskey,
   cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
@@ -619,6 +647,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),
+  createShareLink: shareLink,
   createView: savedView,
   updateView: () => ({ state: "status=sent&sort=name" }),
   createWebhook: webhook,

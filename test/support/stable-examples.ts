@@ -28,6 +28,7 @@ const random: readonly (readonly [RegExp, string])[] = [
     "https://login.example.com/auth?redirect_uri=https%3A%2F%2Fmail.example.com%2Fsingle-sign-on%2Ffinish&scope=openid+email+profile&state=4mD0Yq&nonce=c9RtX1&code_challenge=Zk3vPa&code_challenge_method=S256&client_id=posthaste&response_type=code",
   ],
   [/\/media\/[\w-]{43}/g, "/media/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsGs0Tnqx8"],
+  [/\/share\/[\w-]{64}/g, "/share/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
   [/\/previews\/[\w.-]{20,}/g, "/previews/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
   [
     /\bt=\d{10}; h=[^;]*;\s*bh=[^;]*;\s*b=[\w+/=\s]*?(?=\r\n\S|$)/g,

@@ -5669,6 +5669,56 @@ export interface paths {
         patch: operations["updateView"];
         trace?: never;
     };
+    "/share-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Share links that have not ended, newest first
+         * @description Who made each link, what it shows, until when, and how often it was opened. Addresses and passwords are not shown.
+         *
+         *     Needs the permission `share_links:read`.
+         */
+        get: operations["listShareLinks"];
+        put?: never;
+        /**
+         * Make a link that shows a report or DNS records to people without an account
+         * @description The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, or when it is revoked. A workspace has at most 500 links.
+         *
+         *     Needs the permission `share_links:write`.
+         */
+        post: operations["createShareLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/share-links/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a share link
+         * @description Its page stops working at once. The audit log keeps who made and who revoked it.
+         *
+         *     Needs the permission `share_links:write`.
+         */
+        delete: operations["revokeShareLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "message.delivered": {
@@ -15788,6 +15838,110 @@ export interface components {
             state?: string;
             /** @description Whether everyone in the workspace sees it. */
             is_shared?: boolean;
+        };
+        ShareLink: {
+            /**
+             * Format: uuid
+             * @description Id of the link.
+             */
+            id: string;
+            /**
+             * @description What it shows. `campaign_report`: figures and links of a campaign, no recipients; `dns_records`: the records of a sending domain, expected and found.
+             * @enum {string}
+             */
+            kind: "campaign_report" | "dns_records";
+            /**
+             * Format: uuid
+             * @description Id of the campaign or the sending domain.
+             */
+            resource_id: string;
+            /** @description Name of the campaign or the domain, when the link was made. */
+            name: string;
+            /** @description Whether a password is needed to see it. */
+            has_password: boolean;
+            /** @description Name of the person or API key that made it. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends, in UTC.
+             */
+            expires_at: string;
+            /** @description How often it was shown. */
+            view_count: number;
+            /**
+             * Format: date-time
+             * @description When it was last shown, in UTC; null if never.
+             */
+            last_viewed_at: string | null;
+        };
+        /** @description A page of a list. */
+        ShareLinkPage: {
+            /** @description The rows of the page. */
+            links: components["schemas"]["ShareLink"][];
+            pagination: components["schemas"]["Pagination"];
+        };
+        NewShareLink: {
+            /**
+             * @description What it shows. `campaign_report`: figures and links of a campaign, no recipients; `dns_records`: the records of a sending domain, expected and found.
+             * @enum {string}
+             */
+            kind: "campaign_report" | "dns_records";
+            /**
+             * Format: uuid
+             * @description Id of a campaign that has been sent, or of a sending domain.
+             */
+            resource_id: string;
+            /** @description When it ends, ISO 8601, at most 90 days from now; default: 14 days from now. */
+            expires_at?: string | null;
+            /** @description Asked for on the page. Send it in another way than the link. Absent: the link alone opens it. */
+            password?: string | null;
+        };
+        CreatedShareLink: {
+            /**
+             * Format: uuid
+             * @description Id of the link.
+             */
+            id: string;
+            /**
+             * @description What it shows. `campaign_report`: figures and links of a campaign, no recipients; `dns_records`: the records of a sending domain, expected and found.
+             * @enum {string}
+             */
+            kind: "campaign_report" | "dns_records";
+            /**
+             * Format: uuid
+             * @description Id of the campaign or the sending domain.
+             */
+            resource_id: string;
+            /** @description Name of the campaign or the domain, when the link was made. */
+            name: string;
+            /** @description Whether a password is needed to see it. */
+            has_password: boolean;
+            /** @description Name of the person or API key that made it. */
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description Time of creation in UTC, ISO 8601.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends, in UTC.
+             */
+            expires_at: string;
+            /** @description How often it was shown. */
+            view_count: number;
+            /**
+             * Format: date-time
+             * @description When it was last shown, in UTC; null if never.
+             */
+            last_viewed_at: string | null;
+            /** @description The address of the page. It is not shown again: only a hash is stored. */
+            url: string;
         };
         /** @description The body of the event `message.delivered`. */
         MessageDeliveredEvent: {
@@ -33015,6 +33169,156 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listShareLinks: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Share links */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Share links that have not ended, newest first. */
+                        data: components["schemas"]["ShareLinkPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createShareLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewShareLink"];
+            };
+        };
+        responses: {
+            /** @description Link made; its address is not shown again */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Make a link that shows a report or DNS records to people without an account. */
+                        data: components["schemas"]["CreatedShareLink"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    revokeShareLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /** @description Id of the share link, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Link revoked */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Revoke a share link. */
+                        data: components["schemas"]["Deleted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

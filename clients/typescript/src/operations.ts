@@ -2933,6 +2933,33 @@ export interface Operations {
    * `DELETE /views/{id}`
    */
   deleteView(input: { id: string } & CallOptions): Call<Data<"deleteView">>;
+  /**
+   * Share links that have not ended, newest first.
+   * Who made each link, what it shows, until when, and how often it was opened. Addresses and passwords are not shown.
+   *
+   * Needs the permission `share_links:read`.
+   *
+   * `GET /share-links`
+   */
+  listShareLinks(input?: { query?: Query<"listShareLinks"> } & CallOptions): PagedCall<Data<"listShareLinks">, "links">;
+  /**
+   * Make a link that shows a report or DNS records to people without an account.
+   * The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, or when it is revoked. A workspace has at most 500 links.
+   *
+   * Needs the permission `share_links:write`.
+   *
+   * `POST /share-links`
+   */
+  createShareLink(input: { body: Body<"createShareLink"> } & CallOptions): Call<Data<"createShareLink">>;
+  /**
+   * Revoke a share link.
+   * Its page stops working at once. The audit log keeps who made and who revoked it.
+   *
+   * Needs the permission `share_links:write`.
+   *
+   * `DELETE /share-links/{id}`
+   */
+  revokeShareLink(input: { id: string } & CallOptions): Call<Data<"revokeShareLink">>;
 }
 
 /** Method, path and what is particular: `key`: honours Idempotency-Key; `file`: answers a file; `(…)`: the file in a form; `[…]`: the rows of a page. */
@@ -3240,4 +3267,7 @@ export const operationTable = {
   createView: "POST /views",
   updateView: "PATCH /views/{id}",
   deleteView: "DELETE /views/{id}",
+  listShareLinks: "GET /share-links [links]",
+  createShareLink: "POST /share-links",
+  revokeShareLink: "DELETE /share-links/{id}",
 } as const;

@@ -80,6 +80,7 @@ export const DnsStatus = Type.Object(
   },
   { $id: "DnsStatus" },
 );
+export type DnsStatus = Static<typeof DnsStatus>;
 
 export function dnsChecksOf(checks: DomainChecks): Static<typeof DomainDnsChecks> {
   const { keys: _, ...others } = checks;
@@ -91,7 +92,7 @@ export function dnsStatusOf(
   checks: DomainChecks,
   platform: PlatformDomains,
   others: OtherChecks,
-): Static<typeof DnsStatus> {
+): DnsStatus {
   const key = decisiveKey(checks);
   return {
     id: domain.id,

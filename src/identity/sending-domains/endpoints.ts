@@ -1,16 +1,11 @@
 /** Sending domains over HTTP, and the DNS records that prove them. */
 import { Type } from "typebox";
-import type { Resolver } from "#dns/resolver-interface.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
-import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
-import { checkAlias } from "#identity/dns-checks/check-alias.ts";
-import { findDnsProvider } from "#identity/dns-checks/dns-provider.ts";
-import { checkDns, type PlatformDomains, withPrivateName } from "#identity/domain-verification/check-dns.ts";
-import { checkReceiving, receivingHosts } from "#identity/domain-verification/check-receiving.ts";
-import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
+import { insertDkimKey } from "#identity/dkims/store.ts";
+import { DnsStatus } from "#identity/domain-verification/dns-status.ts";
+import { type DnsLookUpDeps, lookUpDnsStatus } from "#identity/domain-verification/look-up-dns-status.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
 import { Verification, verificationMessage, verifyDomain } from "#identity/domain-verification/verify.ts";
-import { listTrackingDomains } from "#identity/tracking-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
@@ -71,19 +66,13 @@ const Switch = Type.Object(
   { $id: "Switch" },
 );
 
-export interface SendingDomainDeps {
+export interface SendingDomainDeps extends DnsLookUpDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** TRACKING_HOST is the host that tracking domains must point to. */
-  readonly config: PlatformDomains & { readonly TRACKING_HOST: string; readonly MAIL_HOSTNAME: string };
-  /** Resolves through the domain's own name servers first. */
-  readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
   /** The scheduled, sending or paused campaign that sends from the domain, as the beginning of a sentence. */
   readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string | undefined>;
-  /** The names, the domain and below it, at which the workspace receives mail. */
-  readonly receivingDomains: (db: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string[]>;
   /** Deletes the DMARC and TLS reports about the domain; later ones are deleted with its row. */
   readonly removeReports: (workspaceId: WorkspaceId, domainId: string) => Promise<void>;
 }
@@ -252,26 +241,9 @@ async function deleteDomain(
 }
 
 async function dnsStatus(
-  { db, resolverFor, config, receivingDomains }: SendingDomainDeps,
+  deps: SendingDomainDeps,
   workspaceId: WorkspaceId,
   found: Promise<CheckedDomain | undefined>,
 ) {
-  const domain = required(await found, "Sending domain");
-  const resolver = resolverFor(domain.domain);
-  const [keys, hosts, received] = await Promise.all([
-    listDkimKeysOfDomain(db, workspaceId, domain.domain),
-    listTrackingDomains(db, workspaceId),
-    receivingDomains(db, workspaceId, domain.domain),
-  ]);
-  const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
-  const ours = received.length === 0 ? [] : await receivingHosts(resolverFor(config.BOUNCE_DOMAIN), config);
-  const [checks, tracking, mx, provider] = await Promise.all([
-    checkDns(resolver, domain, keys, config),
-    host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
-    Promise.all(received.map((name) => checkReceiving(resolver, name, ours))),
-    findDnsProvider(resolver, domain.domain),
-  ]);
-  const warned = withPrivateName(config);
-  const receiving = mx.map((check) => warned(check, ours[0] ?? ""));
-  return dnsStatusOf(domain, checks, config, { tracking, receiving, provider });
+  return lookUpDnsStatus(deps, workspaceId, required(await found, "Sending domain"));
 }

@@ -154,17 +154,19 @@ export function listRoutesAtDomain(db: Queryable, domain: string): Promise<Route
     order by ${inOrder}`);
 }
 
-/** The domains at and below a domain where the workspace has active routes, at most `most`. */
+/** Names at and below a sending domain whose MX records its DNS status shows. */
+const MOST_RECEIVING_DOMAINS = 20;
+
+/** The names at and below a domain where the workspace has active routes: the first 20. */
 export async function listReceivingDomains(
   db: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
-  most: number,
 ): Promise<string[]> {
   const rows = await db.rows<{ domain: string }>(sql`
     select distinct domain from inbound_routes
     where workspace_id = ${workspaceId} and is_active
       and (domain = ${domain} or right(domain, ${domain.length + 1}) = ${`.${domain}`})
-    order by domain limit ${most}`);
+    order by domain limit ${MOST_RECEIVING_DOMAINS}`);
   return rows.map((row) => row.domain);
 }

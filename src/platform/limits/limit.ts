@@ -19,7 +19,9 @@ export type LimitScope =
   | "form page"
   | "account"
   | "session"
-  | "browser";
+  | "browser"
+  | "share link"
+  | "network and share link";
 
 export interface Limit {
   /** The thing counted, in the plural, as error messages name it: "unfinished requests". */

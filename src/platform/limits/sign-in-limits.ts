@@ -46,6 +46,20 @@ export const signInLimits = {
     per: "15 minutes",
     beyond: `${BEYOND} 7.5 s`,
   },
+  sharePasswordsOfNetwork: {
+    what: "wrong passwords",
+    scope: "network and share link",
+    most: 10,
+    per: "15 minutes",
+    beyond: `${BEYOND} 90 s`,
+  },
+  sharePasswordsOfLink: {
+    what: "wrong passwords",
+    scope: "share link",
+    most: 100,
+    per: "15 minutes",
+    beyond: `${BEYOND} 9 s`,
+  },
   passwordResetsOfNetwork: {
     what: "requests to reset a password",
     scope: "network",

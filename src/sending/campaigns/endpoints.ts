@@ -309,7 +309,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: "Test sent",
       errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, params, body, requestId }) =>
-        sendCampaignTest(deps, { caller, requestId, ...body }, params.id),
+        sendCampaignTest(deps, { caller, requestId, emails: body.emails }, params.id),
     }),
   ];
 }

@@ -57,7 +57,14 @@ const roles: readonly BuiltInRole[] = [
     key: "marketer",
     name: "Marketer",
     description: "Writes and sends campaigns and autoresponders, and manages the audience.",
-    permissions: [...EDITOR, "campaigns:send", "autoresponders:send", "templates:send", "brand:*"],
+    permissions: [
+      ...EDITOR,
+      "campaigns:send",
+      "autoresponders:send",
+      "templates:send",
+      "brand:*",
+      "share_links:*",
+    ],
   },
   {
     key: "editor",
@@ -86,6 +93,7 @@ const roles: readonly BuiltInRole[] = [
       "suppression_lists:read",
       "templates:*",
       "notices:write",
+      "share_links:*",
     ],
   },
   {

@@ -68,6 +68,20 @@ export function beginConfirmationAttempt(
   return takeAll(db, [{ name: `session ${sessionId}`, limit: limits.confirmationsOfSession }], now);
 }
 
+/**
+ * Begins an attempt to open a share link with its password. The bucket of the link alone is larger, so that one network
+ * cannot close it to others.
+ * @throws ApiError RATE_LIMIT_EXCEEDED
+ */
+export function beginShareAttempt(
+  db: Queryable,
+  { linkId, ip }: { readonly linkId: string; readonly ip: string },
+  now: Date,
+): Promise<CountedAttempt> {
+  const ofNetwork = { name: `share ${linkId} ${networkOf(ip)}`, limit: limits.sharePasswordsOfNetwork };
+  return takeAll(db, [ofNetwork, { name: `share ${linkId}`, limit: limits.sharePasswordsOfLink }], now);
+}
+
 /** Counts a call that costs something and that anyone may make. @throws ApiError RATE_LIMIT_EXCEEDED */
 export async function countVisit(db: Queryable, ip: string, now: Date): Promise<void> {
   await takeAll(db, [{ name: `visit ${networkOf(ip)}`, limit: limits.signInPagesOfNetwork }], now);

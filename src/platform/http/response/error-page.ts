@@ -30,11 +30,17 @@ export function waitSeconds(seconds: string | number = 1): number {
 /** The error handler of a scope of pages for people of the workspace. */
 export function sendErrorPage(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = readPageRefusal(thrown, reply);
-  if (refusal.kind === "busy") {
-    const wait = waitText(refusal.seconds, "en");
-    reply.header("Retry-After", String(refusal.seconds));
-    const body = html`<p>Please try again ${wait}.</p>`;
-    return sendPage(reply, 429, "Too many requests from your network", body);
-  }
+  if (refusal.kind === "busy") return sendBusy(reply, "Too many requests from your network", refusal.seconds);
   return sendPage(reply, 413, "Too large", html`<p>The form is too large. Please go back and send less.</p>`);
+}
+
+/** A page with 429 that says when to try again. @param seconds of a limit or of Retry-After */
+export function sendBusy(
+  reply: FastifyReply,
+  title: string,
+  seconds: string | number | undefined,
+): FastifyReply {
+  const wait = waitSeconds(seconds);
+  const body = html`<p>Please try again ${waitText(wait, "en")}.</p>`;
+  return sendPage(reply.header("Retry-After", String(wait)), 429, title, body);
 }

@@ -178,6 +178,8 @@ test("a link has its first and last click and its clicks by hour, without those 
       index: 1,
       url: "https://shop.example/sale",
       is_personal: false,
+      target_url: null,
+      target_changed_at: null,
       click_count: 5,
       unique_click_count: 3,
       first_clicked_at: "2026-03-01T09:59:00.000Z",

@@ -14,7 +14,7 @@ import {
 import { Continued } from "#platform/http/route-handler.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { apiKeysResource } from "#workspace/api-keys/api-key.ts";
-import { KEPT_DAYS } from "./retention.ts";
+import { REQUEST_DAYS } from "./retention.ts";
 import { listRequests } from "./store.ts";
 
 const ApiRequest = Type.Object(
@@ -74,7 +74,7 @@ export function apiRequestEndpoints({ db, endpoints }: Dependencies): Endpoint[]
       method: "GET",
       path: "/api-keys/requests",
       mayTakeLong: "reading",
-      summary: `Requests of the API keys in the last ${KEPT_DAYS} days, newest first`,
+      summary: `Requests of the API keys in the last ${REQUEST_DAYS} days, newest first`,
       description:
         "Use it to see what a key does and why its calls fail: `request_id` finds the same request in your own log. Requests appear some seconds after their answer. Those of people in the console, and those without a valid key, are not in it. Of a key with very many requests only a part is recorded, failures apart from successes, and `left_out` counts the others.",
       needs: need(apiKeysResource, "read"),

@@ -6,7 +6,7 @@ import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_MS, HOUR_SECONDS } from "#platform/time-units.ts";
 import { removeOldRequests } from "./store.ts";
 
-export const KEPT_DAYS = 7;
+export const REQUEST_DAYS = 7;
 
 export function forgetOldRequests({
   db,
@@ -19,7 +19,7 @@ export function forgetOldRequests({
     name: "forget-api-requests",
     seconds: HOUR_SECONDS,
     async run({ signal }) {
-      const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+      const before = new Date(clock.now().getTime() - REQUEST_DAYS * DAY_MS);
       await removeInBatches(signal, (most) => removeOldRequests(db, before, most));
     },
   };
