@@ -105,6 +105,10 @@ create table autoresponder_contents (
   tracks_opens boolean not null,
   tracks_clicks boolean not null,
   warnings jsonb not null,
+  template_id uuid,
+  template_version integer,
+  mjml text,
+  design json,
   media_ids uuid[] default '{}'::uuid[] not null,
   PRIMARY KEY (workspace_id, id)
 );
@@ -371,8 +375,11 @@ create table brands (
   footer_text text,
   postal_address text,
   updated_at timestamp with time zone not null,
+  logo_media_id uuid,
+  logo_path text,
   PRIMARY KEY (workspace_id),
-  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, logo_media_id) REFERENCES media(workspace_id, id)
 );
 
 create table bulk_action_batches (
@@ -541,6 +548,9 @@ create table campaigns (
   approval_requested_by text,
   approval_message text,
   approval_revision integer,
+  template_id uuid,
+  template_version integer,
+  mjml text,
   media_ids uuid[] default '{}'::uuid[] not null,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -550,6 +560,7 @@ create table campaigns (
 );
 CREATE INDEX campaigns_at_work ON campaigns USING btree (status) WHERE (status = ANY (ARRAY['scheduled'::text, 'sending'::text, 'paused'::text]));
 CREATE INDEX campaigns_by_list ON campaigns USING btree (workspace_id, audience_list_id, sent_at);
+CREATE INDEX campaigns_by_template ON campaigns USING btree (workspace_id, template_id) WHERE (template_id IS NOT NULL);
 CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
 CREATE INDEX campaigns_paused ON campaigns USING btree (workspace_id, paused_at) WHERE (status = 'paused'::text);
 CREATE INDEX campaigns_to_approve ON campaigns USING btree (workspace_id, approval_requested_at) WHERE ((status = 'draft'::text) AND (approval_requested_at IS NOT NULL));
@@ -1980,6 +1991,49 @@ create table suppression_lists (
   CHECK ((suppression_scope = ANY (ARRAY['global'::text, 'mailing_list'::text, 'segment'::text])))
 );
 CREATE UNIQUE INDEX suppression_lists_system ON suppression_lists USING btree (workspace_id) WHERE is_system;
+
+create table template_versions (
+  workspace_id uuid not null,
+  template_id uuid not null,
+  version integer not null,
+  id uuid not null,
+  cause text not null,
+  format text not null,
+  subject text not null,
+  preheader text,
+  html_content text,
+  mjml text,
+  design json,
+  text_content text,
+  layout_id uuid,
+  compiled_html text not null,
+  warnings jsonb not null,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  UNIQUE (workspace_id, id),
+  PRIMARY KEY (workspace_id, template_id, version),
+  FOREIGN KEY (workspace_id, template_id) REFERENCES templates(workspace_id, id) ON DELETE CASCADE,
+  CHECK ((cause = ANY (ARRAY['created'::text, 'changed'::text, 'restored'::text, 'layout_changed'::text]))),
+  CHECK ((format = ANY (ARRAY['html'::text, 'mjml'::text, 'design'::text])))
+);
+
+create table templates (
+  workspace_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  name text not null,
+  test_data json not null,
+  version integer not null,
+  layout_id uuid,
+  revision integer default 1 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, layout_id) REFERENCES templates(workspace_id, id),
+  CHECK ((kind = ANY (ARRAY['mail'::text, 'layout'::text])))
+);
+CREATE INDEX templates_by_layout ON templates USING btree (workspace_id, layout_id) WHERE (layout_id IS NOT NULL);
 
 create table tls_reports (
   workspace_id uuid not null,

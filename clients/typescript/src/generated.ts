@@ -33284,7 +33284,10 @@ export interface operations {
                 "X-Workspace"?: components["parameters"]["Workspace"];
             };
             path: {
-                /** @description Id of the share link, a UUID. */
+                /**
+                 * @description Id of the share link, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
