@@ -95,7 +95,7 @@ export function shownBrand(
   };
 }
 
-/** The brand after a change but for its logo; omitted fields stay. @throws ApiError VALIDATION_ERROR */
+/** The brand after a change except its logo; omitted fields stay. @throws ApiError VALIDATION_ERROR */
 export function changedBrand(held: BrandSettings, given: BrandChanges): BrandSettings {
   const brand = { ...held };
   for (const field of colorFields) {
