@@ -96,6 +96,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       description:
         "From now on the events are POSTed to the address, signed as Standard Webhooks define. Check signatures with the `secret` of the answer. A workspace has at most 20 webhooks. The section Events of this document has the payloads.",
       needs: need(webhooksResource, "write"),
+      outward: "sends",
       body: WebhookInput,
       answer: WebhookWithSecret,
       status: 201,
@@ -137,6 +138,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       description:
         "Switching it on also clears `disabled_reason` and the count of failures, and waiting deliveries are sent.",
       needs: need(webhooksResource, "write"),
+      outward: "sends",
       body: WebhookUpdate,
       answer: Webhook,
       message: "Webhook updated",

@@ -1,6 +1,6 @@
 /**
  * The permission of AI assistants (src/mcp) for operations whose effect they should not have by default: mail or SMS to
- * people, money, and all that a person must confirm. It follows from the declaration of the endpoint. A key has it only by
+ * people, events to other systems, money, and all that a person must confirm. It follows from the declaration of the endpoint. A key has it only by
  * name: `*:*` may give it to other keys, but does not include it, so that no key that exists gains it.
  */
 import { type Endpoint, need, permissionOf, type Resource } from "./endpoint.ts";

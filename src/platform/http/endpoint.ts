@@ -121,8 +121,8 @@ interface Operation<
   /** A person must have confirmed who they are within the last ten minutes (`reauthenticate`). Keys need not. */
   readonly confirmed?: true;
   /**
-   * What a call does outside of the service that cannot be taken back: mail or SMS to people, or money. By default it follows
-   * from action and errors (assistant-permission.ts): "nothing" is for those that only end sending, or only ask.
+   * What a call does outside of the service that cannot be taken back: mail or SMS to people, events to another system, or
+   * money. By default it follows from action and errors (assistant-permission.ts): "nothing" is for those that only end sending, or only ask.
    */
   readonly outward?: "sends" | "spends" | "nothing";
   /** AI assistants get it as a tool of its own without asking for it (src/mcp). */

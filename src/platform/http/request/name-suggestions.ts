@@ -99,6 +99,7 @@ const synonyms: readonly { readonly of: readonly string[]; readonly words: strin
   { of: ["encoding"], words: "charset" },
   { of: ["update_existing"], words: "update overwrite upsert" },
   { of: ["dry_run"], words: "dry" },
+  { of: ["link"], words: "index link_index" },
   { of: ["limit"], words: "per_page page_size page_limit size count take top max_result row" },
   { of: ["page"], words: "offset skip page_number page_no p pg" },
   { of: ["after"], words: "cursor next_cursor next starting_after start_after page_token next_page_token" },

@@ -164,3 +164,10 @@ describe("the other fields", () => {
     expect(readQuery({ constructor: textField(10, "") }, {})).toEqual({ constructor: undefined });
   });
 });
+
+it.each(["dry_run", "dryRun", "dry-run"])(
+  "%s of an operation without a dry run is refused, so that nothing is done for real",
+  (name) => {
+    expect(() => read({ [name]: "true" })).toThrow("is not offered here: nothing was done");
+  },
+);

@@ -136,6 +136,8 @@ export interface QuerySurroundings {
   readonly onIgnored?: (ignored: FieldFault) => void;
 }
 
+const dryRun = /^dry[-_]?run$/i;
+
 /** Checks the names of query parameters. @throws ApiError VALIDATION_ERROR */
 export function checkQueryNames(
   known: readonly string[],
@@ -144,6 +146,8 @@ export function checkQueryNames(
 ): void {
   const names = new KnownNames(known);
   const faultOf = (name: string): string | undefined => {
+    // Ignored, it would do what the caller only wants to try.
+    if (dryRun.test(name)) return "is not offered here: nothing was done. Leave it out to do it";
     if (bodyFields.includes(name)) return "is a field of the body: send it there";
     const meant = names.meantBy(name);
     if (meant !== undefined) return `is not a known query parameter: did you mean ${meant}?`;
