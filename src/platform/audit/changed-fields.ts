@@ -7,8 +7,10 @@ const LONGEST_VALUE = 500;
 
 const secretName =
   /pass(?:word|phrase)|secret|token|private|credential|authorization|recovery|otp|challenge|passkey|(?:^|_)key$|^code$/i;
-/** Contents of mails, and addresses of recipients, which states of saved views may have, too. */
+/** Contents of mails, uploaded files, and addresses of recipients, which states of saved views may have, too. */
 const contentNames = new Set([
+  "file",
+  "csvFile",
   "html",
   "html_content",
   "text",
