@@ -31,8 +31,12 @@ export function mediaTypeOf(shape: TSchema): string | undefined {
   return "contentMediaType" in shape ? String(shape.contentMediaType) : undefined;
 }
 
-/** Content-Disposition (RFC 6266) with an ASCII name for old clients and the real name in the extended form (RFC 8187). */
-export function dispositionOf(name: string): string {
+/**
+ * Content-Disposition (RFC 6266) with an ASCII name for old clients and the real name in the extended form (RFC 8187). Names
+ * of received files may have folders, which no client must create.
+ */
+export function dispositionOf(given: string): string {
+  const name = given.replaceAll(/[/\\\p{Cc}]/gu, "_");
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
