@@ -8,7 +8,11 @@ import "./tokens.css";
 
 const queries = new QueryClient({
   // The client of the API tries again by itself, where that is safe.
-  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
+  defaultOptions: {
+    // What is asked for without a network fails at once. Held back, an act would run later, also after the person has gone back.
+    queries: { retry: false, refetchOnWindowFocus: false, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
 });
 const pages = createPages(queries);
 reloadAfterUpgrade();

@@ -5,7 +5,7 @@ import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { openInbox } from "#test/support/inbox.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
-import { addSender } from "./seed.ts";
+import { addSender, SENDER } from "./seed.ts";
 
 const PATIENCE_MS = 180_000;
 const JOURNEY_MS = 120_000;
@@ -98,4 +98,71 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     },
     JOURNEY_MS,
   );
+
+  /** A draft for two people, and the page that asks whether to send it. */
+  async function openSendSheet(name: string): Promise<string> {
+    const call = scene.callAsOwner();
+    const { body: list } = await call("POST", "/mailing-lists", { name: `People of ${name}` });
+    for (const email of ["hedy@example.com", "mary@example.com"])
+      await call("POST", `/mailing-lists/${list.data.id}/subscribers`, { email });
+    const { body } = await call("POST", "/campaigns", {
+      name,
+      subject: "Spring",
+      from_email: SENDER,
+      html_content: "<p>Spring</p>",
+      mailing_list_id: list.data.id,
+    });
+    await page.goto(`/console/${scene.workspace}/campaigns/${body.data.id}`);
+    await button(/^Send …/).click();
+    await button("Send to 2 people").waitFor();
+    return body.data.id;
+  }
+  const statusOf = async (id: string) =>
+    (await scene.callAsOwner()("GET", `/campaigns/${id}`)).body.data.status as string;
+
+  test("what was changed in another window is not sent as if it had been seen", async () => {
+    const id = await openSendSheet("Changed");
+    await scene.callAsOwner()("PATCH", `/campaigns/${id}`, { subject: "Autumn" });
+    await button("Send to 2 people").click();
+    await page.getByText("The campaign was changed in another window").waitFor();
+    expect(await statusOf(id)).toBe("draft");
+    await button("Show it as it is now").click();
+    await page.getByRole("dialog").getByText("Autumn").first().waitFor();
+    await button("Send to 2 people").click();
+    await page
+      .getByText(/begins in/)
+      .first()
+      .waitFor();
+  });
+
+  test("Send without a network fails at once, and sends nothing when the network is back", async () => {
+    const id = await openSendSheet("Offline");
+    await page.context().setOffline(true);
+    await button("Send to 2 people").click();
+    await page.getByText("The service does not answer").first().waitFor();
+    await button("Back to the draft").click();
+    const back = page.waitForResponse(/\/api\/v1\//);
+    await page.context().setOffline(false);
+    await page.reload();
+    await back;
+    expect(await statusOf(id)).toBe("draft");
+  });
+
+  test("a double click, or Enter held down, makes one list", async () => {
+    const call = scene.callAsOwner();
+    const namesOf = async (path: string) =>
+      JSON.stringify((await call("GET", path)).body.data).split('"name":"Once"').length - 1;
+    await page.goto(`/console/${scene.workspace}/lists`);
+    await button("New list").first().click();
+    await page.getByLabel("Name", { exact: true }).fill("Once");
+    await button("Create").dblclick();
+    await page.getByRole("heading", { name: "Once", level: 1 }).waitFor();
+    expect(await namesOf("/mailing-lists")).toBe(1);
+    await page.goto(`/console/${scene.workspace}/lists`);
+    await button("New list").first().click();
+    await page.getByLabel("Name", { exact: true }).fill("Once");
+    for (let time = 0; time < 5; time++) await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Once", level: 1 }).waitFor();
+    expect(await namesOf("/mailing-lists")).toBe(2);
+  });
 });

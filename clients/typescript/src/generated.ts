@@ -3438,7 +3438,7 @@ export interface paths {
         put?: never;
         /**
          * Send a draft now, or at its scheduled time
-         * @description Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.
+         * @description Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. Send `If-Match` with the ETag of the version that a person has approved, to get 412 if it was changed since. `campaign.sent` is sent when every message had its first attempt.
          *
          *     Needs the permission `campaigns:send`.
          */
@@ -27387,6 +27387,8 @@ export interface operations {
                 "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -27436,6 +27438,7 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];

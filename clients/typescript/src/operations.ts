@@ -1857,7 +1857,7 @@ export interface Operations {
   deleteCampaign(input: { id: string } & CallOptions): Call<Data<"deleteCampaign">>;
   /**
    * Send a draft now, or at its scheduled time.
-   * Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.
+   * Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. Send `If-Match` with the ETag of the version that a person has approved, to get 412 if it was changed since. `campaign.sent` is sent when every message had its first attempt.
    *
    * Needs the permission `campaigns:send`.
    *

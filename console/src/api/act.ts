@@ -1,6 +1,8 @@
 /** A change: calls the API, loads again what it touches, and says what was done. */
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { useQueryClient } from "@tanstack/react-query";
 import { say } from "../parts/live-region.ts";
+import { useOnce } from "./once.ts";
 
 interface Act<Input, Result> {
   readonly run: (input: Input) => Promise<Result>;
@@ -12,7 +14,7 @@ interface Act<Input, Result> {
 
 export function useAct<Input = void, Result = unknown>({ run, changes, done, onDone }: Act<Input, Result>) {
   const queries = useQueryClient();
-  return useMutation({
+  return useOnce({
     mutationFn: run,
     onSuccess: async (result) => {
       await Promise.all(changes.map((first) => queries.invalidateQueries({ queryKey: [first] })));

@@ -198,7 +198,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       path: "/campaigns/{id}/send",
       summary: "Send a draft now, or at its scheduled time",
       description:
-        "Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.",
+        "Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. Send `If-Match` with the ETag of the version that a person has approved, to get 412 if it was changed since. `campaign.sent` is sent when every message had its first attempt.",
       needs: need(campaigns, "send"),
       isEveryday: true,
       body: SendOrder,
@@ -207,6 +207,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: (campaign) =>
         campaign.status === "scheduled" ? "Campaign scheduled" : "Campaign is being sent",
       idempotent: true,
+      conditional: true,
       errors: ["CONFLICT", "BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: (request) => sendCampaign(deps, request),
     }),

@@ -1,7 +1,8 @@
 /** Confirming a new address with the link that was mailed to it. */
+
 import { PosthasteError } from "@posthaste/client";
-import { useMutation } from "@tanstack/react-query";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Column } from "./column.tsx";
@@ -12,7 +13,7 @@ export function ConfirmEmailPage() {
 }
 
 function Confirm({ token }: { readonly token: string }) {
-  const confirm = useMutation({ mutationFn: () => openApi.confirmEmailChange({ body: { token } }) });
+  const confirm = useOnce({ mutationFn: () => openApi.confirmEmailChange({ body: { token } }) });
   if (confirm.data)
     return (
       <Column title="Your address is changed">

@@ -1,10 +1,11 @@
 /** Asks who the person is before an act that cannot be undone; the act goes on by itself afterwards. */
 
 import type { Body } from "@posthaste/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiOf, openApi } from "../../api/client.ts";
 import { gate } from "../../api/gate.ts";
+import { useOnce } from "../../api/once.ts";
 import { type Session, sessionQuery, useSession } from "../../api/session.tsx";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { ActForm } from "../../parts/act-form.tsx";
@@ -27,19 +28,19 @@ export function Confirmation() {
     gate.settle("confirmation", true);
   };
   useReturn((now) => Date.parse(now.confirmed_until) > Date.now() && pass(now));
-  const confirm = useMutation({
+  const confirm = useOnce({
     // The form counts down by itself.
     mutationFn: (body: Body<"reauthenticate">) => api.reauthenticate({ body, retries: 0 }),
     onSuccess: pass,
   });
-  const passkey = useMutation({
+  const passkey = useOnce({
     mutationFn: async () => {
       const { challenge, passkey_options } = await api.startConfirmation();
       return { challenge, passkey: await askPasskey(passkey_options) };
     },
     onSuccess: (proof) => confirm.mutate(proof),
   });
-  const organisation = useMutation({
+  const organisation = useOnce({
     mutationFn: (_tab: Window | null) =>
       openApi.startSingleSignOn({ body: { return_to: location.pathname, reauthenticate: true } }),
     onSuccess: ({ url }, tab) => (tab ?? window).location.assign(url),

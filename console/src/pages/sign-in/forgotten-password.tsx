@@ -1,8 +1,8 @@
 /** Asks for a link to choose a new password. The answer is the same for every address. */
 
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -10,7 +10,7 @@ import { Submit } from "../../parts/refusal.tsx";
 
 export function ForgottenPassword({ back }: { readonly back: ReactNode }) {
   const ways = useSignInWays();
-  const ask = useMutation({
+  const ask = useOnce({
     mutationFn: (email: string) => openApi.requestPasswordReset({ body: { email } }).withResponse(),
   });
   if (ask.data)

@@ -1,8 +1,10 @@
 /** Joining a workspace with the link of an invitation: as the person who is signed in, as one with an account, or as a new one. */
+
 import { PosthasteError } from "@posthaste/client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { sessionQuery, useSession } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -23,7 +25,7 @@ function Invitation({ token }: { readonly token: string }) {
     queryKey: ["invitation", token],
     queryFn: ({ signal }) => openApi.previewInvitation({ body: { token }, signal }),
   });
-  const signOut = useMutation({
+  const signOut = useOnce({
     mutationFn: () => openApi.signOut(),
     onSuccess: () => queries.setQueryData(sessionQuery.queryKey, null),
   });

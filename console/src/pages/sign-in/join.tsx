@@ -2,8 +2,8 @@
 
 import schema from "schema:InvitationAcceptance";
 import type { Body } from "@posthaste/client";
-import { useMutation } from "@tanstack/react-query";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -20,7 +20,7 @@ interface Props {
 
 export function Join({ token, isSignedIn, onJoined }: Props) {
   const ways = useSignInWays();
-  const accept = useMutation({
+  const accept = useOnce({
     mutationFn: (given: Omit<Body<"acceptInvitation">, "token">) =>
       openApi.acceptInvitation({ body: { ...given, token } }),
     onSuccess: ({ workspace_id }) => onJoined(workspace_id),

@@ -1,8 +1,8 @@
 /** Choosing a new password with the link of a mail, or of the command line. */
 
 import { PosthasteError } from "@posthaste/client";
-import { useMutation } from "@tanstack/react-query";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Submit } from "../../parts/refusal.tsx";
@@ -16,7 +16,7 @@ export function ResetPage() {
 }
 
 function NewPasswordForm({ token }: { readonly token: string }) {
-  const reset = useMutation({
+  const reset = useOnce({
     mutationFn: (password: string) => openApi.resetPassword({ body: { token, password } }),
   });
   if (reset.data)

@@ -1,6 +1,7 @@
 /** A workspace that requires a second factor, opened by a session without one. It opens when the person has kept the recovery codes. */
-import { useMutation } from "@tanstack/react-query";
+
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { usePlace } from "../../api/session.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Refusal } from "../../parts/refusal.tsx";
@@ -14,7 +15,7 @@ interface Props {
 
 export function SecondFactorWanted({ isReady, onGoOn }: Props) {
   const { session, workspace } = usePlace();
-  const signOut = useMutation({
+  const signOut = useOnce({
     mutationFn: () => openApi.signOut(),
     onSuccess: () => location.assign("/console/sign-in"),
   });

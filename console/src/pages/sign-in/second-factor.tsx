@@ -1,9 +1,9 @@
 /** The second step of a sign-in: a code of the app, a passkey, or a recovery code; only what the account has. */
 
 import type { Body } from "@posthaste/client";
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Field } from "../../parts/field.tsx";
@@ -23,11 +23,11 @@ export function SecondFactor({ challenge: { challenge, kinds, passkey_options },
   const hasApp = kinds.includes("authenticator_app");
   const usesPasskey = kinds.includes("passkey") && hasPasskeys();
   const [isRecovery, setRecovery] = useState(!hasApp && !usesPasskey);
-  const prove = useMutation({
+  const prove = useOnce({
     mutationFn: (proof: Proof) => openApi.confirmSecondFactor({ body: { ...proof, challenge } }),
     onSuccess: onStep,
   });
-  const passkey = useMutation({
+  const passkey = useOnce({
     mutationFn: async () => ({ passkey: await askPasskey(passkey_options) }),
     onSuccess: (proof) => prove.mutate(proof),
   });

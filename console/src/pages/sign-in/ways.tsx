@@ -1,8 +1,8 @@
 /** The first step of a sign-in: a passkey, the account of the organisation, or address and password; only what works here. */
 
 import order from "schema:NewSingleSignOn";
-import { useMutation } from "@tanstack/react-query";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { useSignInWays } from "../../api/sign-in-ways.ts";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -23,18 +23,18 @@ interface Props {
 
 export function Ways({ returnTo, onStep, email, onForgotten }: Props) {
   const ways = useSignInWays();
-  const signIn = useMutation({
+  const signIn = useOnce({
     mutationFn: (body: { email: string; password: string }) => openApi.signIn({ body }),
     onSuccess: onStep,
   });
-  const passkey = useMutation({
+  const passkey = useOnce({
     mutationFn: async () => {
       const { challenge, passkey_options } = await openApi.startPasskeySignIn();
       return openApi.signInWithPasskey({ body: { challenge, passkey: await askPasskey(passkey_options) } });
     },
     onSuccess: onStep,
   });
-  const organisation = useMutation({
+  const organisation = useOnce({
     mutationFn: (_tab: Window | null) =>
       openApi.startSingleSignOn({ body: { return_to: shortened(returnTo) } }),
     onSuccess: ({ url }, tab) => (tab ?? window).location.assign(url),

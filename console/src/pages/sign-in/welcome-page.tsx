@@ -2,10 +2,11 @@
 
 import schema from "schema:FirstOwner";
 import { PosthasteError } from "@posthaste/client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { openApi } from "../../api/client.ts";
+import { useOnce } from "../../api/once.ts";
 import { takeSession } from "../../api/session.tsx";
 import { ActForm } from "../../parts/act-form.tsx";
 import { Failure } from "../../parts/failure.tsx";
@@ -27,7 +28,7 @@ function FirstOwner({ token }: { readonly token: string }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [timezone, setTimezone] = useState(browserZone);
-  const create = useMutation({
+  const create = useOnce({
     mutationFn: ({
       name = "",
       email = "",

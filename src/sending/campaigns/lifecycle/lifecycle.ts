@@ -248,7 +248,13 @@ export interface SendOrder {
 /** @throws ApiError VALIDATION_ERROR, NOT_FOUND, CONFLICT unless it is a draft, and what checkSendable throws */
 export async function sendCampaign(
   deps: CampaignDeps,
-  { caller, params: { id }, body: order, idempotency }: EndpointRequest<{ id: string }, unknown, SendOrder>,
+  {
+    caller,
+    params: { id },
+    body: order,
+    idempotency,
+    mayBe,
+  }: EndpointRequest<{ id: string }, unknown, SendOrder>,
 ): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
@@ -259,6 +265,7 @@ export async function sendCampaign(
   }
   const campaign = required(await findCampaign(db, workspaceId, id), "Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
+  if (!mayBe(etagOf(campaign))) throw changedMeanwhile("campaign", campaign);
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;

@@ -35,6 +35,12 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
   return (
     <div className="flex max-w-2xl flex-col gap-5">
       <Segmented label="Goes to" value={kind} segments={kinds} onChange={setKind} />
+      {kind !== kindOf(draft) && draft.mailing_list_id !== null && (
+        <p role="status" className="border-l-2 border-info px-4 py-1">
+          Nothing has changed yet: the campaign goes to {audienceWords[kindOf(draft)]} until another audience
+          is complete.
+        </p>
+      )}
       {kind === "list" && (
         <ListChoice
           value={kindOf(draft) === "list" ? draft.mailing_list_id : null}
@@ -60,6 +66,12 @@ export function ToStep({ campaign, draft, edit, check }: OpenDraft & { readonly 
     </div>
   );
 }
+
+const audienceWords: Readonly<Record<Kind, string>> = {
+  list: "the people of its list",
+  segment: "its segment",
+  conditions: "the people who meet its conditions",
+};
 
 function kindOf({ segment_id, segment_conditions }: Draft): Kind {
   if (segment_id !== null) return "segment";

@@ -2,7 +2,7 @@
  * The ceremony of sending: to whom, from whom, when, how long, at what cost, and what the check says. Sending begins ten seconds
  * after the button, on the service's side, so that stopping loses nothing, and closing the page changes nothing.
  */
-import type { Data } from "@posthaste/client";
+import { type Data, PosthasteError } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/act.ts";
@@ -45,7 +45,7 @@ export function SendSheet(props: Props) {
       {campaign.error ? (
         <Failure error={campaign.error} onRetry={() => void campaign.refetch()} />
       ) : campaign.data ? (
-        <Sheet {...props} campaign={campaign.data} />
+        <Sheet {...props} campaign={campaign.data} onChanged={() => void campaign.refetch()} />
       ) : (
         <div className="h-96" />
       )}
@@ -53,7 +53,13 @@ export function SendSheet(props: Props) {
   );
 }
 
-function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly campaign: Campaign }) {
+interface SheetProps extends Props {
+  readonly campaign: Campaign;
+  /** The campaign is no longer what the sheet shows. */
+  readonly onChanged: () => void;
+}
+
+function Sheet({ campaign, onClose, onSent, onFinding, onChanged }: SheetProps) {
   const { api, workspace } = usePlace();
   const { id, name, timezone } = campaign;
   const [when, setWhen] = useState(() => plannedTime(campaign));
@@ -66,12 +72,15 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
     run: () => {
       const soon = Date.now() + skew + HOLD_SECONDS * 1_000;
       const scheduled_at = when ?? new Date(soon).toISOString();
-      return api.sendCampaign({ id, body: { scheduled_at } });
+      // What is sent is what the person has seen here.
+      const headers = { "If-Match": `"${campaign.revision}"` };
+      return api.sendCampaign({ id, body: { scheduled_at }, headers });
     },
     changes: ["campaign", "campaigns", "campaign-progress"],
     done: when ? `${name} is scheduled` : `${name} is sent in ${HOLD_SECONDS} seconds`,
     onDone: onSent,
   });
+  const isChanged = send.error instanceof PosthasteError && send.error.status === 412;
   return (
     <div className="flex flex-col gap-5">
       {isMail && (
@@ -115,7 +124,23 @@ function Sheet({ campaign, onClose, onSent, onFinding }: Props & { readonly camp
           {campaign.approval_message ? `: “${campaign.approval_message}”` : "."}
         </p>
       )}
-      {send.error && <Failure error={send.error} />}
+      {isChanged ? (
+        <div role="alert" className="border-l-2 border-warning px-4 py-2">
+          <p className="mb-2 font-medium">
+            The campaign was changed in another window since you opened this. Nothing is sent.
+          </p>
+          <Button
+            onPress={() => {
+              send.reset();
+              onChanged();
+            }}
+          >
+            Show it as it is now
+          </Button>
+        </div>
+      ) : (
+        send.error && <Failure error={send.error} />
+      )}
       <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line pt-4">
         <p className="min-w-52 flex-1 text-small text-muted">
           {when
