@@ -1,19 +1,30 @@
 /** Assembles what the API and the jobs use of the inbound wing. Its SMTP ports are opened by open-smtp-ports.ts. */
+import { createResolver } from "#dns/network-resolver.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
+import { dmarcReportEndpoints } from "./reports/dmarc-report/endpoints.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
+import { lookUpSourceHosts } from "./sources/look-up-hosts.ts";
 import { submissionEndpoints } from "./submission/endpoints.ts";
 
 export function inboundEndpoints({ database: db, clock, config }: ProcessContext): Endpoint[] {
-  return [...domainReportEndpoints({ db, clock }), ...submissionEndpoints({ config })];
+  return [
+    ...domainReportEndpoints({ db, clock }),
+    ...dmarcReportEndpoints({ db }),
+    ...submissionEndpoints({ config }),
+  ];
 }
 
-export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {
-  return [removeOldInboundMail({ db, clock })];
+/** Within the time of one look-up of a host, which no one waits for. */
+const HOST_DNS = { timeoutMs: 3_000, tries: 2 };
+
+export function inboundRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
+  const resolver = createResolver({ servers: config.DNS_SERVERS, ...HOST_DNS });
+  return [removeOldInboundMail({ db, clock }), lookUpSourceHosts({ db, clock, resolver })];
 }
 
 export function inboundGauges({ database, requests, clock }: ProcessContext): GaugeSource[] {

@@ -15,6 +15,7 @@ import {
 } from "./reports/store.ts";
 import { removeOlderMails, removeProcessedMails } from "./returns/store.ts";
 import { removeOldSoftBounces } from "./soft-bounces/store.ts";
+import { removeOldSources } from "./sources/store.ts";
 
 const KEPT_DAYS = { processed: 7, softBounces: 90, reports: 400 };
 /** The newest mails that are kept in quarantine, and for the operator. */
@@ -44,6 +45,7 @@ export function removeOldInboundMail({
       await removeInBatches(signal, (most) => removeOldDmarcReports(db, before(reports), most));
       await removeInBatches(signal, (most) => removeOldTlsReports(db, before(reports), most));
       await removeInBatches(signal, (most) => removeOldRefusedReports(db, before(reports), most));
+      await removeInBatches(signal, (most) => removeOldSources(db, before(reports), most));
     },
   };
 }
