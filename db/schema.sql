@@ -731,6 +731,7 @@ create table dmarc_reports (
   rejected bigint not null,
   received_at timestamp with time zone not null,
   unread jsonb default '[]'::jsonb not null,
+  xml bytea,
   UNIQUE (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
@@ -1120,6 +1121,16 @@ create table messages (
 ) partition by range (id);
 CREATE INDEX messages_by_address ON ONLY messages USING btree (workspace_id, hashtext(lower(((localpart || '@'::text) || domain))), id) WHERE (status <> 'queued'::text);
 CREATE INDEX messages_by_status ON ONLY messages USING btree (workspace_id, source, status, id);
+
+create table meter_days (
+  workspace_id uuid not null,
+  day date not null,
+  kind text not null,
+  used bigint not null,
+  returned bigint not null,
+  PRIMARY KEY (workspace_id, day, kind),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
 
 create table meter_entries (
   workspace_id uuid not null,
@@ -1857,6 +1868,15 @@ create table soft_bounces (
 );
 CREATE INDEX soft_bounces_by_age ON soft_bounces USING btree (last_failed_at);
 
+create table source_hosts (
+  ip inet not null,
+  host text,
+  seen_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  PRIMARY KEY (ip)
+);
+CREATE INDEX source_hosts_due ON source_hosts USING btree (due_at);
+
 create table sts_policies (
   domain text not null,
   id text not null,
@@ -2143,6 +2163,19 @@ create table verified_senders (
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+
+create table warm_up_days (
+  workspace_id uuid not null,
+  sending_ip_id uuid not null,
+  day date not null,
+  lane text not null,
+  step smallint not null,
+  sent integer not null,
+  deferred integer not null,
+  PRIMARY KEY (workspace_id, sending_ip_id, day, lane),
+  FOREIGN KEY (workspace_id, sending_ip_id) REFERENCES sending_ips(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX warm_up_days_by_day ON warm_up_days USING btree (day);
 
 create table warm_up_lanes (
   workspace_id uuid not null,

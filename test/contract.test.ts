@@ -145,6 +145,7 @@ const readingPosts = new Set([
   "POST /check",
   "POST /campaigns/{id}/check",
   "POST /suppressions/find",
+  "POST /routing-rules/test",
 ]);
 const sends = new Set([
   "POST /emails/send",

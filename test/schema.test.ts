@@ -29,6 +29,7 @@ const unsealed = [
   "account_links.token_hash",
   "api_keys.key_hash",
   "captured_messages.raw",
+  "dmarc_reports.xml",
   "idempotency_keys.request_hash",
   "inbound_mails.raw",
   "invitations.token_hash",

@@ -6,6 +6,7 @@ import { HOUR_SECONDS } from "#platform/time-units.ts";
 import { InboxAccess, inboxToken } from "./capture/inbox-access.ts";
 import { registerInbox } from "./capture/inbox-routes.ts";
 import { removeOldCaptured } from "./capture/store.ts";
+import { removeOldWarmUpHistory } from "./warm-up/history.ts";
 
 /** How many messages the local inbox of capture mode keeps: the newest. */
 const CAPTURED_KEPT = 10_000;
@@ -19,8 +20,9 @@ export function registerDeliveryPages(
   registerInbox(pages, { db, access: new InboxAccess(inboxToken(config)) });
 }
 
-export function deliveryRecurring({ database }: ProcessContext): Recurring[] {
+export function deliveryRecurring({ database, clock }: ProcessContext): Recurring[] {
   return [
+    removeOldWarmUpHistory(database, clock),
     {
       name: "remove-old-captured-messages",
       seconds: HOUR_SECONDS,

@@ -8,6 +8,7 @@ import { createZoneResolver } from "./dns-checks/zone-resolver.ts";
 import { type RecheckDeps, recheckDomains, type VerificationLoss } from "./domain-verification/recheck.ts";
 import type { OnVerification } from "./domain-verification/verification-change.ts";
 import { type RoutingRuleDeps, routingRuleEndpoints } from "./routing-rules/endpoints.ts";
+import { type RoutingTestDeps, routingTestEndpoints } from "./routing-rules/routing-test/endpoints.ts";
 import { findRuleOfLastInPool, findRuleOfSendingIp } from "./routing-rules/store.ts";
 import { type SendingDomainDeps, sendingDomainEndpoints } from "./sending-domains/endpoints.ts";
 import { type SendingIpDeps, sendingIpEndpoints } from "./sending-ips/endpoints.ts";
@@ -40,6 +41,8 @@ export interface IdentityHooks {
   readonly receivingDomains: SendingDomainDeps["receivingDomains"];
   readonly sendPlatformMail: VerifiedSenderDeps["sendPlatformMail"];
   readonly warmUpsOf: SendingIpDeps["warmUpsOf"];
+  readonly warmUpHistoryOf: SendingIpDeps["warmUpHistoryOf"];
+  readonly previewEgress: RoutingTestDeps["previewEgress"];
   readonly onVerification: OnVerification;
 }
 
@@ -87,6 +90,7 @@ export function identityEndpoints(parts: IdentityParts, hooks: IdentityHooks): E
       allowLoopback: config.ALLOW_PRIVATE_MX,
       claimable: config.SENDING_IPS,
       warmUpsOf,
+      warmUpHistoryOf: hooks.warmUpHistoryOf,
       userOf: userOfIp,
       userOfPool: async (db, workspaceId, { id }) =>
         ruleNamed(await findRuleOfLastInPool(db, workspaceId, id)),
@@ -99,6 +103,7 @@ export function identityEndpoints(parts: IdentityParts, hooks: IdentityHooks): E
       allowPrivate: config.ALLOW_PRIVATE_MX,
       userOf: hooks.campaignWithRule,
     }),
+    ...routingTestEndpoints({ db, secrets, previewEgress: hooks.previewEgress }),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** Assembles what the API and the jobs use of the inbound wing. Its SMTP ports are opened by open-smtp-ports.ts. */
+import { createResolver } from "#dns/network-resolver.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
@@ -6,10 +7,12 @@ import type { GaugeSource } from "#platform/metrics.ts";
 import { receivedEmailEndpoints } from "./received/endpoints.ts";
 import { measureWaitingReceived } from "./received/process-store.ts";
 import { attachmentReader } from "./received/read-attachment-in-thread.ts";
+import { dmarcReportEndpoints } from "./reports/dmarc-report/endpoints.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
 import { inboundRouteEndpoints } from "./routes/endpoints.ts";
+import { lookUpSourceHosts } from "./sources/look-up-hosts.ts";
 import { submissionEndpoints } from "./submission/endpoints.ts";
 
 export function inboundEndpoints({ database: db, clock, config }: ProcessContext): Endpoint[] {
@@ -21,12 +24,20 @@ export function inboundEndpoints({ database: db, clock, config }: ProcessContext
       readAttachment: attachmentReader(),
       keptDays: config.RECEIVED_MAIL_DAYS,
     }),
+    ...dmarcReportEndpoints({ db }),
     ...submissionEndpoints({ config }),
   ];
 }
 
+/** Within the time of one look-up of a host, which no one waits for. */
+const HOST_DNS = { timeoutMs: 3_000, tries: 2 };
+
 export function inboundRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
-  return [removeOldInboundMail({ db, clock, receivedDays: config.RECEIVED_MAIL_DAYS })];
+  const resolver = createResolver({ servers: config.DNS_SERVERS, ...HOST_DNS });
+  return [
+    removeOldInboundMail({ db, clock, receivedDays: config.RECEIVED_MAIL_DAYS }),
+    lookUpSourceHosts({ db, clock, resolver }),
+  ];
 }
 
 export function inboundGauges({ database, requests, clock }: ProcessContext): GaugeSource[] {

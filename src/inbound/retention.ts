@@ -17,6 +17,7 @@ import {
 } from "./reports/store.ts";
 import { removeOlderMails, removeProcessedMails } from "./returns/store.ts";
 import { removeOldSoftBounces } from "./soft-bounces/store.ts";
+import { removeOldSources } from "./sources/store.ts";
 
 const KEPT_DAYS = { processed: 7, softBounces: 90, reports: 400, digests: 1 };
 /** Received mails of one statement: each may have 40 MB. */
@@ -56,6 +57,7 @@ export function removeOldInboundMail({
         const remove = (most: number) => removeOldReceived(db, before(receivedDays), most);
         await removeInBatches(signal, remove, MOST_RECEIVED);
       }
+      await removeInBatches(signal, (most) => removeOldSources(db, before(reports), most));
     },
   };
 }

@@ -7,7 +7,10 @@ import {
 } from "#audience/assembly.ts";
 import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
+import { createEgressPreview } from "#delivery/routes/preview-egress.ts";
+import { listWarmUpHistory } from "#delivery/warm-up/history.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobOutcomes, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
@@ -17,6 +20,7 @@ import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { listReceivingDomains } from "#inbound/routes/store.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
+import { countMessagesByDay } from "#messages/counters/by-time-store.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
 import { overviewEndpoints, overviewJobOutcomes, overviewJobs } from "#overview/assembly.ts";
 import { removeUnsharedViews } from "#overview/views/store.ts";
@@ -58,6 +62,9 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
   readonly forgetKeys: () => void;
 }
 
+/** A person waits for the test of routing rules. */
+const ROUTE_DNS = { timeoutMs: 4_000, tries: 2 };
+
 const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
 
 /** What the jobs of each type count and result in. */
@@ -92,6 +99,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       sendInvitation: createInvitationMailer(sendPlatformMail, clock),
       lockLogoPath,
       mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, parts.publicUrl()),
+      countMessagesByDay,
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(
@@ -102,6 +110,11 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
         receivingDomains: listReceivingDomains,
         sendPlatformMail,
         warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
+        warmUpHistoryOf: listWarmUpHistory,
+        previewEgress: createEgressPreview({
+          config,
+          resolver: createResolver({ servers: config.DNS_SERVERS, ...ROUTE_DNS }),
+        }),
         onVerification: announceVerification,
       },
     ),

@@ -15,6 +15,8 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { statementEndpoints } from "./billing/statements/endpoints.ts";
+import { type UsageDaysDeps, usageDaysEndpoints } from "./billing/usage-days/endpoints.ts";
 import { brandEndpoints, type LogoHooks } from "./brand/endpoints.ts";
 import { firstOwnerEndpoints } from "./first-owner/endpoints.ts";
 import { operatorEndpoints } from "./operator/endpoints.ts";
@@ -57,6 +59,7 @@ type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "fo
 export interface WorkspaceHooks extends ApiKeyHooks, LogoHooks {
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
+  readonly countMessagesByDay: UsageDaysDeps["countMessagesByDay"];
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
@@ -77,6 +80,8 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...invitationEndpoints({ ...people, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
+    ...usageDaysEndpoints({ db, clock, plans, ...hooks }),
+    ...statementEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
     ...brandEndpoints({ db, clock, ...hooks }),
     ...textEndpoints({ db, clock }),

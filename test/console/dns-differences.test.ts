@@ -36,7 +36,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     const ownership: Check = dns.ownership;
     dkim = dns.dkim;
     scene.scene.dns.zone = {
-      [domain]: { TXT: [firstSpf, secondSpf] },
+      [domain]: { TXT: [firstSpf, secondSpf], NS: ["bob.ns.cloudflare.com", "lola.ns.cloudflare.com"] },
       "spf.shop.example": { TXT: ["v=spf1 ip4:192.0.2.1 -all"] },
       [`${ownership.host}.${domain}`]: { TXT: [ownership.expected] },
       // Two records in the place of one of two strings.
@@ -71,13 +71,16 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
 
         const key = record(/^DKIM/);
         await key.getByText(/^The key is cut off after \d+ of \d+ characters/).waitFor();
+        await key.getByText("put its parts into one record").waitFor();
         const rest = dkim.expected.slice(STRING_OCTETS);
         expect(await marked(key)).toEqual([rest, rest]);
 
         const dmarc = record(/^DMARC: /);
         expect(await marked(dmarc)).not.toEqual([]);
 
-        // The name for panels that append the domain themselves.
+        // The name for the form of the provider, which appends the domain itself.
+        await page.getByText(`${domain} has its DNS at Cloudflare: add the records there.`).waitFor();
+        await ownership.getByText("or, in the field Name of Cloudflare,").waitFor();
         await ownership.getByText("_posthaste-verify", { exact: true }).waitFor();
         expect(await watched.axe()).toEqual([]);
         expect(await watched.overflow()).toEqual([]);

@@ -3,6 +3,7 @@
  * id, and a valid body. A new noun adds an entry for each kind of path id and for each body. The test fails until then.
  */
 import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { TOTP } from "otpauth";
 import sql from "sql-template-tag";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
@@ -223,6 +224,7 @@ export const resources: Readonly<
   },
   "/share-links/{id}": async (owner) => create(owner, "/share-links", await shareLink(owner)),
   "/views/{id}": async (owner) => create(owner, "/views", await savedView(owner)),
+  "/sending-domains/{id}/dmarc-reports/{report_id}": dmarcReport,
   "/autoresponders/{id}/walk/{subscriber_id}": async (owner) => newMember(owner, [await newList(owner)]),
   "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
   "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
@@ -264,6 +266,20 @@ function newList(owner: Owner): Promise<string> {
 async function newMember(owner: Owner, [list]: readonly string[]): Promise<string> {
   const answer = await owner.call("POST", `/mailing-lists/${list}/subscribers`, subscriber());
   return answer.body.data.subscriber_id;
+}
+
+async function dmarcReport({ database, workspaceId, clock }: Owner, [domainId]: readonly string[]) {
+  const [id, now] = [newId(), clock.now()];
+  const policy = JSON.stringify({ p: "quarantine", adkim: "r", aspf: "r" });
+  await database.run(sql`
+    insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, report_id, policy_domain, policy, begins_at,
+      ends_at, records, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected, received_at, xml)
+    values (${workspaceId}, ${id}, ${domainId}, 'example.net', ${id}, 'example.com', ${policy}::jsonb, ${now}, ${now}, 1, 12,
+      12, 12, 12, 0, 0, ${now}, ${gzipSync("<feedback/>")})`);
+  await database.run(sql`
+    insert into dmarc_records (workspace_id, dmarc_report_id, position, source_ip, count, disposition, dkim, spf, header_from)
+    values (${workspaceId}, ${id}, 0, '192.0.2.1', 12, 'none', 'pass', 'pass', 'example.com')`);
+  return id;
 }
 
 /** The resource whose permissions apply to the example job. */
@@ -625,6 +641,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
+  testRouting: () => ({ to: "ada@example.net" }),
   testAutoresponder: () => ({ emails: ["ada@example.net"] }),
   replaceAutoresponder: autoresponder,
   createMailingList: mailingList,

@@ -71,10 +71,9 @@ export function selectEgress(
   choice: RouteChoice,
   { domain, lane }: { readonly domain: string; readonly lane: string | null | undefined },
 ): EgressSelection {
-  const chosen = choice.ip === null ? undefined : ips.find(({ ip }) => ip === choice.ip);
+  const chosen = chosenIp(ips, choice);
   if (chosen) return fromIps([chosen], `the sending IP ${chosen.ip} is switched off`);
-  const named = rules.find(({ id }) => id === choice.ruleId);
-  const rule = named ?? rules.find((one) => one.is_automatic && one.is_active && mayMatch(one, domain, lane));
+  const { rule, named } = ruleFor(rules, choice, { domain, lane });
   if (rule === undefined) return { kind: "default" };
   if (rule !== named && lane === undefined && rule.providers.length > 0) return { kind: "provider_unknown" };
   if (!rule.is_active)
@@ -91,6 +90,27 @@ export function selectEgress(
     ips.filter(({ id }) => id === action.source_ip_id),
     `the sending IP of the routing rule "${rule.name}" is switched off`,
   );
+}
+
+/** The rule that applies to a message; undefined if none does, or the choice of an address takes precedence. */
+export function appliedRule(
+  { ips, rules }: Routing,
+  choice: RouteChoice,
+  recipient: Recipient,
+): RoutingRule | undefined {
+  return chosenIp(ips, choice) ? undefined : ruleFor(rules, choice, recipient).rule;
+}
+
+type Recipient = Parameters<typeof selectEgress>[2];
+
+function chosenIp(ips: readonly SendingIp[], choice: RouteChoice): SendingIp | undefined {
+  return choice.ip === null ? undefined : ips.find(({ ip }) => ip === choice.ip);
+}
+
+function ruleFor(rules: readonly RoutingRule[], choice: RouteChoice, { domain, lane }: Recipient) {
+  const named = rules.find(({ id }) => id === choice.ruleId);
+  const rule = named ?? rules.find((one) => one.is_automatic && one.is_active && mayMatch(one, domain, lane));
+  return { rule, named };
 }
 
 /** An unknown lane may be any lane. */

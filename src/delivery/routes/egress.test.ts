@@ -70,7 +70,7 @@ async function egressOf({
   onLook,
 }: Scene): Promise<DecideEgress> {
   const addressesOf = (octets: readonly number[]) => octets.map((last) => `203.0.113.${last}`);
-  await db.run(sql`truncate delivery_addresses, sending_ips, warm_up_lanes, routing_rules`);
+  await db.run(sql`truncate delivery_addresses, sending_ips, warm_up_lanes, warm_up_days, routing_rules`);
   await db.run(sql`
     insert into sending_ips (workspace_id, id, ip, warm_up_started_at, created_at)
     select ${workspaceId}, *, now() from unnest(${ips.map(({ id }) => id)}::uuid[], ${ips.map(({ ip }) => ip)}::inet[],

@@ -189,7 +189,7 @@ export class Egress {
 }
 
 /** The lane as `selectEgress` takes it: undefined only while a temporary failure hides it. */
-function laneOf(route: Route): string | null | undefined {
+export function laneOf(route: Route): string | null | undefined {
   const mayPass = "outcome" in route && route.status === "deferred";
   return route.lane?.name ?? (mayPass ? undefined : null);
 }

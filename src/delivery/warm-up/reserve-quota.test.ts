@@ -10,6 +10,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
+import { listWarmUpHistory, removeOldWarmUpHistory } from "./history.ts";
 import { listWarmUpProgress } from "./progress.ts";
 import { type QuotaSlot, WarmUpQuotas } from "./reserve-quota.ts";
 
@@ -41,7 +42,7 @@ beforeEach(async () => {
   const settings = { name: "Test", timezone: "UTC", plan: "enterprise" } as const;
   workspaceId = (await createWorkspace(db, settings, clock)).workspace.id;
   sendingIpId = newId();
-  await db.run(sql`truncate sending_ips, warm_up_lanes, routing_rules`);
+  await db.run(sql`truncate sending_ips, warm_up_lanes, warm_up_days, routing_rules`);
   await db.run(sql`
     insert into sending_ips (workspace_id, id, ip, warm_up_started_at, created_at)
     values (${workspaceId}, ${sendingIpId}, '192.0.2.1', ${startedAt}, ${startedAt})`);
@@ -65,6 +66,34 @@ async function google() {
   const states = await listWarmUpProgress(db, workspaceId, ips, ["google", "yahoo"], clock.now());
   return states.get(sendingIpId)?.providers.find(({ provider }) => provider === "google");
 }
+
+test("each day with mail is kept for 400 days, with the day of the plan", async () => {
+  const one = worker();
+  for (const [at, allowance] of (await takeAll(one, 50)).entries()) {
+    allowance.settle(at < 3 ? reputation : accepted);
+  }
+  await one.close();
+  clock.advance(DAY_MS);
+  const two = worker();
+  for (const allowance of await takeAll(two, 5)) allowance.settle(accepted);
+  await two.close();
+  const history = await listWarmUpHistory(db, workspaceId, sendingIpId, { limit: 10, offset: 0 });
+  expect(history).toEqual({
+    rows: [
+      { date: "2026-03-02", provider: "google", day: 1, ceiling: 50, sent: 5, deferred: 0 },
+      { date: "2026-03-01", provider: "google", day: 1, ceiling: 50, sent: 50, deferred: 3 },
+    ],
+    total: 2,
+  });
+  const second = await listWarmUpHistory(db, workspaceId, sendingIpId, { limit: 1, offset: 1 });
+  expect(second.rows).toMatchObject([{ date: "2026-03-01" }]);
+  clock.advance(401 * DAY_MS);
+  const context = { signal: new AbortController().signal, log: createLog("silent") };
+  await removeOldWarmUpHistory(db, clock).run(context);
+  expect(await listWarmUpHistory(db, workspaceId, sendingIpId, { limit: 1, offset: 0 })).toMatchObject({
+    total: 0,
+  });
+});
 
 test("all workers together get no more than the day's quota, which each provider has for itself", async () => {
   const [one, two] = [worker(), worker()];

@@ -1,5 +1,6 @@
 /** SQL of the warm-up table: how much of the day's quota each source address has reserved and used for each lane. */
 import sql from "sql-template-tag";
+import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { LaneWarmUp } from "./schedule.ts";
@@ -70,12 +71,54 @@ export async function addWarmUpUsage(db: Queryable, usage: readonly WarmUpUsage[
       where exists (select from usage n
         where n.workspace_id = w.workspace_id and n.sending_ip_id = w.sending_ip_id and n.lane = w.lane)
       order by w.sending_ip_id, w.lane for update
+    ), history as (
+      insert into warm_up_days as h (workspace_id, sending_ip_id, day, lane, step, sent, deferred)
+      select workspace_id, sending_ip_id, w.day, lane, w.step, n.sent, n.deferred
+      from usage n join locked l using (workspace_id, sending_ip_id, lane)
+      join warm_up_lanes w using (workspace_id, sending_ip_id, lane)
+      where w.day = n.day and w.started_at = n.started_at and (n.sent > 0 or n.deferred > 0)
+      on conflict (workspace_id, sending_ip_id, day, lane) do update
+      set step = excluded.step, sent = h.sent + excluded.sent, deferred = h.deferred + excluded.deferred
     )
     update warm_up_lanes w
     set sent = w.sent + n.sent, deferred = w.deferred + n.deferred, reserved = greatest(0, w.reserved - n.returned)
     from usage n join locked l using (workspace_id, sending_ip_id, lane)
     where w.workspace_id = n.workspace_id and w.sending_ip_id = n.sending_ip_id and w.lane = n.lane
       and w.day = n.day and w.started_at = n.started_at`);
+}
+
+export interface WarmUpDay {
+  /** In UTC, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Name of the lane. */
+  readonly provider: string;
+  readonly step: number;
+  readonly sent: number;
+  readonly deferred: number;
+}
+
+/** The days on which a sending IP in warm-up sent mail, newest first, and how many there are. */
+export async function listWarmUpDays(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  sendingIpId: string,
+  { limit, offset }: Page,
+): Promise<{ readonly rows: readonly WarmUpDay[]; readonly total: number }> {
+  const ofIp = sql`from warm_up_days where workspace_id = ${workspaceId} and sending_ip_id = ${sendingIpId}`;
+  const [rows, counted] = await Promise.all([
+    db.rows<WarmUpDay>(sql`
+      select day::text as date, lane as provider, step, sent, deferred ${ofIp}
+      order by day desc, lane limit ${limit} offset ${offset}`),
+    db.row<{ total: number }>(sql`select count(*)::int as total ${ofIp}`),
+  ]);
+  return { rows, total: counted?.total ?? 0 };
+}
+
+/** Removes up to `most` days before a time, in all workspaces. @returns how many */
+export function removeOldWarmUpDays(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from warm_up_days where ctid = any (array(
+      select ctid from warm_up_days where day < ${before}::timestamptz::date limit ${most}))`);
 }
 
 /** The warm-up rows of all sending IPs of a workspace. */

@@ -86,15 +86,15 @@ describe("a text", () => {
     }
   });
 
+  const names = Array.from({ length: 12 }, (_, at) => `n${at}`);
+
   test("of SPF or DMARC that is there twice may be there once", async () => {
     await using dns = await startFakeDns(
       inZone({
         "example.com": txt("v=spf1 include:a.test ~all", "v=spf1 include:b.test ~all"),
         "_dmarc.example.com": txt("v=DMARC1; p=none", "v=DMARC1; p=reject"),
-        ...Object.fromEntries([..."abcdefghijkl"].map((name) => [`${name}.test`, txt("v=spf1 a -all")])),
-        "many.example.com": txt(
-          `v=spf1 ${[..."abcdefghijkl"].map((name) => `include:${name}.test`).join(" ")} -all`,
-        ),
+        ...Object.fromEntries(names.map((name) => [`${name}.test`, txt("v=spf1 a -all")])),
+        "many.example.com": txt(`v=spf1 ${names.map((name) => `include:${name}.test`).join(" ")} -all`),
       }),
     );
     const { resolver } = dns;
@@ -102,7 +102,7 @@ describe("a text", () => {
       diagnosis: "several_records",
     });
     expect((await checkDomainDmarc(resolver, "example.com", null)).dmarc.diagnosis).toBe("several_records");
-    expect(await checkDomainSpf(resolver, "many.example.com", "l.test")).toMatchObject({
+    expect(await checkDomainSpf(resolver, "many.example.com", "n11.test")).toMatchObject({
       diagnosis: "too_many_lookups",
     });
   });

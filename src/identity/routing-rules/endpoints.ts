@@ -7,11 +7,12 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { CreatedAt, Deleted, described, Id, omittable } from "#platform/shapes.ts";
 import { actionOf } from "./load-routing.ts";
+import { routingRules } from "./permission.ts";
 import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
 import { redacted } from "./relay-url.ts";
 import {
@@ -23,8 +24,6 @@ import {
   routingRuleRoom,
   updateRoutingRule,
 } from "./store.ts";
-
-const routingRules: Resource = { name: "routing_rules", label: "Routing rules", group: "Sending identity" };
 
 const MOST_NAMES = 1_000;
 const DEFAULT_PRIORITY = 100;

@@ -1,10 +1,13 @@
 /** Sending IPs over HTTP: source addresses of a workspace, their pools and their warm-up. */
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
+import type { Page } from "#platform/database/page.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { pageFields } from "#platform/http/request/query.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { CreatedAt, Deleted, described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
@@ -59,6 +62,18 @@ const SendingIp = Type.Object(
   { $id: "SendingIp" },
 );
 
+const WarmUpDay = Type.Object(
+  {
+    date: Type.String({ format: "date", description: "A UTC day." }),
+    provider: LaneWarmUp.properties.provider,
+    day: Type.Integer({ description: "Day of the plan, from 1." }),
+    ceiling: Type.Integer({ description: "Messages that the plan allowed on that day." }),
+    sent: Type.Integer({ description: "Messages sent to the provider." }),
+    deferred: Type.Integer({ description: "Messages of these deferred because of our reputation." }),
+  },
+  { $id: "WarmUpDay" },
+);
+
 const settings = {
   hostname: omittable(
     Type.String({ maxLength: 300, description: "EHLO name. Omitted: that of the service." }),
@@ -99,6 +114,13 @@ export interface SendingIpDeps extends IpRules {
     ips: readonly SendingIpRow[],
     now: Date,
   ) => Promise<ReadonlyMap<string, WarmUpState>>;
+  /** The days on which an address in warm-up sent mail, newest first. */
+  readonly warmUpHistoryOf: (
+    db: Queryable,
+    workspaceId: WorkspaceId,
+    sendingIpId: string,
+    page: Page,
+  ) => Promise<{ readonly rows: readonly Static<typeof WarmUpDay>[]; readonly total: number }>;
   /** The campaign or rule that uses the address and keeps it from being deleted, as the beginning of a sentence. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ip: SendingIpRow) => Promise<string | undefined>;
   /** The rule that sends from the pool and keeps its last address from leaving it, as the beginning of a sentence. */
@@ -133,6 +155,24 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       message: "Sending IPs",
       handle: async ({ caller: { workspaceId } }) =>
         shownAll(workspaceId, await listSendingIps(db, workspaceId)),
+    }),
+    endpoint({
+      id: "listWarmUpHistory",
+      method: "GET",
+      path: "/sending-ips/{id}/warm-up-history",
+      summary: "What an address in warm-up sent on each day to each provider, newest first",
+      description:
+        "One row for a day and provider with mail, kept for 400 days. Compare `sent` with `ceiling`, and see which days were repeated because too much was deferred. Days before the version that has this are missing.",
+      needs: need(sendingIps, "read"),
+      query: pageFields(),
+      answer: pageOf("days", WarmUpDay),
+      message: "History of the warm-up",
+      async handle({ caller: { workspaceId }, params, query }) {
+        required(await findSendingIp(db, workspaceId, params.id), "Sending IP");
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const { rows, total } = await deps.warmUpHistoryOf(db, workspaceId, params.id, page);
+        return { days: [...rows], pagination: pagination(query, total) };
+      },
     }),
     endpoint({
       id: "createSendingIp",

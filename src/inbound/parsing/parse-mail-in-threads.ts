@@ -22,6 +22,8 @@ export type StorableDmarcReport = Omit<DmarcReport, "rows"> & {
   /** The number of records. */
   readonly records: number;
   readonly recordsJson: string;
+  /** The document as gzip; null if it is too large to keep, or has several reports. */
+  readonly xml: Uint8Array | null;
 };
 
 /** A TLS report with the sums over its policies, and its failures as JSON for the table. */

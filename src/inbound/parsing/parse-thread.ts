@@ -1,4 +1,5 @@
 /** The worker thread of parse-mail-in-threads.ts. */
+import { gzipSync } from "node:zlib";
 import { readComplaint } from "#mail/bounces/arf.ts";
 import { readBounce } from "#mail/bounces/read-bounce.ts";
 import type { DmarcReport, DmarcRow } from "#mail/reports/dmarc-report.ts";
@@ -18,6 +19,9 @@ import { readReceivedMail } from "./read-received-mail.ts";
 import { storableJson } from "./storable-text.ts";
 import { verifySignatures } from "./verify-signatures.ts";
 
+/** Documents that are kept: characters, and octets as gzip. A report of 10,000 records has about 6 million characters. */
+const LONGEST_XML = 8_000_000;
+const MOST_XML_OCTETS = 256 * 1024;
 /** Failure details of one TLS report that are stored. */
 const MOST_FAILURES = 100;
 
@@ -40,14 +44,25 @@ function readReportsOfMail(raw: Uint8Array): ParsedReports {
     ...rest,
     reports: reports.map((read) =>
       read.kind === "dmarc"
-        ? { ...read, report: dmarcForTable(read.report) }
+        ? { kind: read.kind, name: read.name, report: dmarcForTable(read.report, read.xml) }
         : { ...read, report: tlsForTable(read.report) },
     ),
   };
 }
 
-function dmarcForTable({ rows, ...report }: DmarcReport): StorableDmarcReport {
-  return { ...report, records: rows.length, recordsJson: recordsJson(rows) };
+function dmarcForTable({ rows, ...report }: DmarcReport, xml: string | null): StorableDmarcReport {
+  return {
+    ...report,
+    records: rows.length,
+    recordsJson: recordsJson(rows),
+    xml: xml === null ? null : packedXml(xml),
+  };
+}
+
+function packedXml(xml: string): Uint8Array | null {
+  if (xml.length > LONGEST_XML) return null;
+  const packed = gzipSync(xml);
+  return packed.length > MOST_XML_OCTETS ? null : packed;
 }
 
 function tlsForTable({ policies, ...report }: TlsReport): StorableTlsReport {

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { sendingDomains } from "#identity/sending-domains/permission.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
+import { withOrganisation } from "#inbound/sources/organisation.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -22,6 +23,7 @@ import {
   listTlsReports,
   type ReportScope,
   sumDmarc,
+  sumDmarcByDay,
   sumTls,
 } from "./store.ts";
 
@@ -80,9 +82,34 @@ const DmarcReports = Type.Object(
   {
     window_days: Type.Integer({ description: "Days up to now that the totals count." }),
     totals: Type.Object(sums, { description: "Sums over all reports of the window." }),
+    days: Type.Array(
+      Type.Object({
+        date: Type.String({
+          format: "date",
+          description: "The UTC day in which the middle of a report's time is: reports cover a day each.",
+        }),
+        ...sums,
+      }),
+      { description: "Sums by day, oldest first; days without reports are left out." },
+    ),
     sources: Type.Array(
       Type.Object(
-        { source_ip: Type.String({ description: "Address that sent the messages." }), ...sums },
+        {
+          source_ip: Type.String({ description: "Address that sent the messages." }),
+          host: nullable(
+            Type.String({
+              description:
+                "Host name of the address, which leads back to it; null if it has none, or is not looked up yet.",
+            }),
+          ),
+          organisation: nullable(
+            Type.String({
+              description:
+                "Who sends from there: a well-known sender such as `Google`, or the registered domain of the host. Null without a host.",
+            }),
+          ),
+          ...sums,
+        },
         { $id: "DmarcSource" },
       ),
       {
@@ -189,8 +216,9 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       message: "DMARC reports",
       async handle({ caller, params, query }) {
         const scope = await scopeOf(deps, caller.workspaceId, params.id, query.window_days);
-        const [totals, sources, total, reports, refused] = await Promise.all([
+        const [totals, days, sources, total, reports, refused] = await Promise.all([
           sumDmarc(db, scope),
+          sumDmarcByDay(db, scope),
           listDmarcSources(db, scope, MOST),
           countDmarcReports(db, scope),
           listDmarcReports(db, scope, { limit: query.limit, offset: offsetOf(query) }),
@@ -200,7 +228,8 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
         return {
           window_days,
           totals,
-          sources,
+          days,
+          sources: sources.map(withOrganisation),
           reports: reports.map(withSentences),
           put_aside: putAside(refused),
           pagination: pagination(query, total),

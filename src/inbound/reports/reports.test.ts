@@ -2,8 +2,11 @@ import { gzipSync } from "node:zlib";
 import { strToU8, zipSync } from "fflate";
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
+import { lookUpSourceHosts } from "#inbound/sources/look-up-hosts.ts";
 import { newId } from "#platform/ids.ts";
+import { createLog } from "#platform/log/log.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import { BOUNCE_DOMAIN, startReturns } from "#test/support/returns.ts";
 import { insertRefusedReports } from "./refused-store.ts";
@@ -74,7 +77,7 @@ describe("DMARC reports", () => {
       totals: { messages: 18, passed: 15, dkim_aligned: 15, spf_aligned: 10, quarantined: 3, rejected: 0 },
       pagination: { page: 1, limit: 1, total: 2, total_pages: 2 },
     });
-    expect(data.sources).toEqual([
+    expect(data.sources).toMatchObject([
       {
         source_ip: "192.0.2.1",
         messages: 15,
@@ -198,6 +201,115 @@ describe("DMARC reports", () => {
     const other = await service.newWorkspace();
     expect((await call("GET", `${path}/dmarc-reports`, undefined, { key: other.key })).status).toBe(404);
     expect((await call("GET", `${path}/tls-reports`, undefined, { key: other.key })).status).toBe(404);
+  });
+});
+
+describe("one DMARC report", () => {
+  const idOf = async (reportId: string) => {
+    const row = await database.row<{ id: string }>(sql`
+      select id from dmarc_reports where report_id = ${reportId}`);
+    return row?.id ?? expect.fail(`there is no report ${reportId}`);
+  };
+
+  test("has its policy and its records page by page, and the document as it came", async () => {
+    const xml = dmarcReport("whole", [
+      { ip: "192.0.2.1", count: 10 },
+      { ip: "2001:db8::25", count: 3, disposition: "reject", dkim: "fail", spf: "fail" },
+    ]);
+    await send(xml);
+    const one = `${path}/dmarc-reports/${await idOf("whole")}`;
+    expect((await call("GET", one)).body.data).toMatchObject({
+      org_name: "receiver.test",
+      email: "dmarc@receiver.test",
+      policy: { p: "quarantine", sp: null, pct: null },
+      messages: 13,
+      records: 2,
+      has_xml: true,
+    });
+    expect((await call("GET", `${one}/records?limit=1&page=2`)).body.data).toMatchObject({
+      records: [
+        {
+          source_ip: "2001:db8::25",
+          messages: 3,
+          disposition: "reject",
+          dkim: "fail",
+          header_from: "shop.test",
+        },
+      ],
+      pagination: { total: 2, total_pages: 2 },
+    });
+    const file = await fetch(`${service.url}/api/v1${one}/xml`, { headers: { "X-API-Key": service.key } });
+    expect([file.status, file.headers.get("content-type")]).toEqual([200, expect.stringContaining("xml")]);
+    expect(await file.text()).toBe(xml);
+    const { key } = await service.newWorkspace();
+    for (const rest of ["", "/records", "/xml"]) {
+      expect((await call("GET", one + rest, undefined, { key })).status).toBe(404);
+      expect((await call("GET", `${path}/dmarc-reports/${newId()}${rest}`)).status).toBe(404);
+    }
+  });
+
+  test("about the organisational domain keeps no document, which has records of others", async () => {
+    const row = await database.row<{ xml: Buffer | null }>(sql`
+      select xml from dmarc_reports where report_id = 'p1'`);
+    expect(row).toEqual({ xml: null });
+  });
+
+  test("keeps no document beyond the octets of a day, and is stored all the same", async () => {
+    await database.run(sql`
+      update dmarc_reports set xml = decode(repeat('00', 4194304), 'hex') where report_id = 'whole'`);
+    await send(dmarcReport("later", [{ ip: "192.0.2.1", count: 1 }]));
+    const one = `${path}/dmarc-reports/${await idOf("later")}`;
+    expect((await call("GET", one)).body.data).toMatchObject({ has_xml: false, messages: 1 });
+    const refused = (await call("GET", `${one}/xml`)).body;
+    expect(refused).toMatchObject({ code: "NOT_FOUND", error: "The document of this report was not kept" });
+    await database.run(sql`delete from dmarc_reports where report_id in ('whole', 'later')`);
+  });
+});
+
+test("sums by day add up to the totals", async () => {
+  const { days, totals } = (await call("GET", `${path}/dmarc-reports`)).body.data;
+  const sum = (name: "messages" | "passed") =>
+    days.reduce((all: number, day: Record & { messages: number; passed: number }) => all + day[name], 0);
+  expect([sum("messages"), sum("passed")]).toEqual([totals.messages, totals.passed]);
+  const dates = days.map(({ date }: { date: string }) => date);
+  expect(dates).toEqual([...new Set<string>(dates)].sort());
+});
+
+describe("the hosts of sources", () => {
+  const context = { signal: new AbortController().signal, log: createLog("silent") };
+  const sources = async () => (await call("GET", `${path}/dmarc-reports`)).body.data.sources;
+
+  test("are named in the background, if the name leads back, with the organisation", async () => {
+    const { dns } = service;
+    await send(
+      dmarcReport("hosts", [
+        { ip: "198.51.100.41", count: 900 },
+        { ip: "198.51.100.42", count: 800 },
+        { ip: "198.51.100.43", count: 700 },
+        { ip: "198.51.100.44", count: 600 },
+      ]),
+    );
+    const reverse = (octet: number) => `${octet}.100.51.198.in-addr.arpa`;
+    Object.assign(dns.zone, {
+      [reverse(41)]: { PTR: ["mail-41.google.com"] },
+      "mail-41.google.com": { A: ["198.51.100.41"] },
+      [reverse(42)]: { PTR: ["bank.test"] },
+      "bank.test": { A: ["192.0.2.200"] },
+      [reverse(43)]: { PTR: ["Mx.News.Example.org"] },
+      "mx.news.example.org": { A: ["198.51.100.43"] },
+      [reverse(44)]: "servfail",
+    });
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000, tries: 1 });
+    await lookUpSourceHosts({ db: database, clock, resolver }).run(context);
+    expect((await sources()).slice(0, 4)).toMatchObject([
+      { source_ip: "198.51.100.41", host: "mail-41.google.com", organisation: "Google" },
+      { source_ip: "198.51.100.42", host: null, organisation: null },
+      { source_ip: "198.51.100.43", host: "mx.news.example.org", organisation: "example.org" },
+      { source_ip: "198.51.100.44", host: null, organisation: null },
+    ]);
+    dns.questions.length = 0;
+    await lookUpSourceHosts({ db: database, clock, resolver }).run(context);
+    expect(dns.questions).toEqual([]);
   });
 });
 

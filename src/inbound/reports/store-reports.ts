@@ -16,7 +16,7 @@ import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
 /** Limits per domain and day, because the address is public in the DNS. */
-const MOST_A_DAY = { reports: 500, records: 20_000 };
+const MOST_A_DAY = { reports: 500, records: 20_000, xmlOctets: 4 * 1024 * 1024 };
 /** Allows for wrong clocks. A report that ends later would be in every time window, and never be removed. */
 const MOST_AHEAD_MS = DAY_MS;
 
@@ -77,24 +77,27 @@ async function storeReport(
     // The record of the organisational domain applies to a subdomain without one; its reports are about all subdomains.
     const isParents = !isOwn && policyDomain === organisationalDomain(domain.domain);
     if (!isOwn && !isParents) return refuse("another_domain", policyDomain);
-    if (await isLimitReached(tx, domain, report.records, now)) return refuse("too_many_reports");
-    const isNew = await insertDmarcReport(tx, domain, { report, isParents }, now);
+    const taken = await takenToday(tx, domain, now);
+    if (isLimitReached(taken, report.records)) return refuse("too_many_reports");
+    // A report about the organisational domain has records of domains that are none of this owner's business.
+    const keepsXml = !isParents && taken.xml_octets + (report.xml?.length ?? 0) <= MOST_A_DAY.xmlOctets;
+    const isNew = await insertDmarcReport(tx, domain, { report, isParents, keepsXml }, now);
     return { ok: true, result: isNew ? "dmarc_report" : "known" };
   }
   const { report } = read;
   const otherDomain = report.domains.find((name) => !isWithin(name, domain.domain));
   if (otherDomain !== undefined) return refuse("another_domain", otherDomain);
-  if (await isLimitReached(tx, domain, 1, now)) return refuse("too_many_reports");
+  if (isLimitReached(await takenToday(tx, domain, now), 1)) return refuse("too_many_reports");
   return { ok: true, result: (await insertTlsReport(tx, domain, report, now)) ? "tls_report" : "known" };
 }
 
-async function isLimitReached(
-  tx: Queryable,
-  domain: ReportedDomain,
-  records: number,
-  now: Date,
-): Promise<boolean> {
-  const taken = await countNewRecords(tx, domain, new Date(now.getTime() - DAY_MS));
+type Taken = Awaited<ReturnType<typeof countNewRecords>>;
+
+function takenToday(tx: Queryable, domain: ReportedDomain, now: Date): Promise<Taken> {
+  return countNewRecords(tx, domain, new Date(now.getTime() - DAY_MS));
+}
+
+function isLimitReached(taken: Taken, records: number): boolean {
   return taken.reports >= MOST_A_DAY.reports || taken.records + records > MOST_A_DAY.records;
 }
 

@@ -3,11 +3,15 @@ import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
 import type { StorableDmarcReport, StorableTlsReport } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { storable, storableJson } from "#inbound/parsing/storable-text.ts";
+import { noteSourcesSql } from "#inbound/sources/store.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
+
+/** Sources of one report whose host names are looked up: those with the most messages, as many as are shown. */
+const MOST_SOURCES_NOTED = 100;
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storable(text));
 
@@ -20,31 +24,36 @@ const results = sql`
   coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
 const sums = sql`coalesce(sum(count), 0)::bigint as messages, ${results}`;
 
-/** Counts the reports received after `since`, and their records. */
+/** Counts the reports received after `since`, their records, and the octets of their documents. */
 export async function countNewRecords(
   tx: Queryable,
   { workspace_id, id }: ReportedDomain,
   since: Date,
-): Promise<{ readonly reports: number; readonly records: number }> {
-  const counted = await tx.row<{ reports: number; records: number }>(sql`
-    select count(*) as reports, coalesce(sum(records), 0) as records
+): Promise<{ readonly reports: number; readonly records: number; readonly xml_octets: number }> {
+  const counted = await tx.row<{ reports: number; records: number; xml_octets: number }>(sql`
+    select count(*) as reports, coalesce(sum(records), 0) as records, coalesce(sum(xml_octets), 0) as xml_octets
     from (
-      select records from dmarc_reports
+      select records, coalesce(octet_length(xml), 0) as xml_octets from dmarc_reports
       where workspace_id = ${workspace_id} and sending_domain_id = ${id} and received_at > ${since}
       union all
-      select 1 from tls_reports
+      select 1, 0 from tls_reports
       where workspace_id = ${workspace_id} and sending_domain_id = ${id} and received_at > ${since}) taken`);
-  return counted ?? { reports: 0, records: 0 };
+  return counted ?? { reports: 0, records: 0, xml_octets: 0 };
 }
 
 /**
  * Stores a report with its records. False when it is known already, or has no record about the domain.
  * @param isParents the policy is the organisational domain's: only records about this domain are stored
+ * @param keepsXml whether the document is stored, too
  */
 export async function insertDmarcReport(
   tx: Queryable,
   domain: ReportedDomain,
-  { report, isParents }: { readonly report: StorableDmarcReport; readonly isParents: boolean },
+  {
+    report,
+    isParents,
+    keepsXml,
+  }: { readonly report: StorableDmarcReport; readonly isParents: boolean; readonly keepsXml: boolean },
   now: Date,
 ): Promise<boolean> {
   const { domain: policyDomain, ...policy } = report.policy;
@@ -57,11 +66,11 @@ export async function insertDmarcReport(
       where not ${isParents} or ${isOwn}
     ), report as (
       insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
-        unread, begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
+        unread, begins_at, ends_at, xml, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
       select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${storableOrNull(report.orgName)}, ${storableOrNull(report.email)},
         ${storableOrNull(report.reportId)}, ${storableOrNull(policyDomain)}, ${storableJson(policy)}::jsonb,
         ${JSON.stringify(report.unread)}::jsonb, ${report.begin}, ${report.end},
-        count(*), ${now}, ${sums} from record
+        ${keepsXml && report.xml ? Buffer.from(report.xml) : null}::bytea, count(*), ${now}, ${sums} from record
       having count(*) > 0 or not ${isParents}
       on conflict (workspace_id, sending_domain_id, org_name, report_id, policy_domain) do nothing
       returning workspace_id, id
@@ -69,6 +78,12 @@ export async function insertDmarcReport(
       insert into dmarc_records (workspace_id, dmarc_report_id, position, source_ip, count, disposition, dkim, spf,
         header_from, envelope_from)
       select report.workspace_id, report.id, record.* from report cross join record
+    ), sources as (
+      ${noteSourcesSql(
+        sql`select source_ip as ip from record where exists (select from report)
+          group by source_ip order by sum(count) desc, source_ip limit ${MOST_SOURCES_NOTED}`,
+        now,
+      )}
     )
     select from report`);
   return inserted > 0;
@@ -171,14 +186,26 @@ export interface DmarcSums {
   readonly rejected: number;
 }
 
+const sumsOfReports = sql`
+  coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(passed), 0)::bigint as passed,
+  coalesce(sum(dkim_aligned), 0)::bigint as dkim_aligned, coalesce(sum(spf_aligned), 0)::bigint as spf_aligned,
+  coalesce(sum(quarantined), 0)::bigint as quarantined, coalesce(sum(rejected), 0)::bigint as rejected`;
+
 export async function sumDmarc(db: Queryable, scope: ReportScope): Promise<DmarcSums> {
   const none = { messages: 0, passed: 0, dkim_aligned: 0, spf_aligned: 0, quarantined: 0, rejected: 0 };
   const summed = await db.row<DmarcSums>(sql`
-    select coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(passed), 0)::bigint as passed,
-      coalesce(sum(dkim_aligned), 0)::bigint as dkim_aligned, coalesce(sum(spf_aligned), 0)::bigint as spf_aligned,
-      coalesce(sum(quarantined), 0)::bigint as quarantined, coalesce(sum(rejected), 0)::bigint as rejected
-    from dmarc_reports r where ${inScope(scope)}`);
+    select ${sumsOfReports} from dmarc_reports r where ${inScope(scope)}`);
   return summed ?? none;
+}
+
+/** By the UTC day in which the middle of a report's time range is; days without reports are left out. */
+export function sumDmarcByDay(
+  db: Queryable,
+  scope: ReportScope,
+): Promise<(DmarcSums & { readonly date: string })[]> {
+  return db.rows(sql`
+    select ((begins_at + (ends_at - begins_at) / 2) at time zone 'UTC')::date::text as date, ${sumsOfReports}
+    from dmarc_reports r where ${inScope(scope)} group by 1 order by 1`);
 }
 
 /** The sources with the most messages, from the newest reports with together at most `records` records. */
@@ -186,7 +213,7 @@ export function listDmarcSources(
   db: Queryable,
   scope: ReportScope,
   most: { readonly sources: number; readonly records: number },
-): Promise<(DmarcSums & { readonly source_ip: string })[]> {
+): Promise<(DmarcSums & { readonly source_ip: string; readonly host: string | null })[]> {
   return db.rows(sql`
     with newest as materialized (
       select workspace_id, id from (
@@ -194,9 +221,13 @@ export function listDmarcSources(
         from dmarc_reports r where ${inScope(scope)}) counted
       where so_far <= ${most.records}
     )
-    select host(source_ip) as source_ip, ${sums}
-    from newest join dmarc_records d on d.workspace_id = newest.workspace_id and d.dmarc_report_id = newest.id
-    group by source_ip order by messages desc, source_ip limit ${most.sources}`);
+    select host(source_ip) as source_ip, h.host, s.messages, s.passed, s.dkim_aligned, s.spf_aligned, s.quarantined, s.rejected
+    from (
+      select source_ip, ${sums}
+      from newest join dmarc_records d on d.workspace_id = newest.workspace_id and d.dmarc_report_id = newest.id
+      group by source_ip order by messages desc, source_ip limit ${most.sources}) s
+    left join source_hosts h on h.ip = s.source_ip
+    order by s.messages desc, s.source_ip`);
 }
 
 export interface DmarcReportRow {

@@ -13,7 +13,13 @@ import { readTlsReports, type TlsRefusal, type TlsReport } from "./tls-report.ts
 export type ReportRefusal = DocumentRefusal | DmarcRefusal | TlsRefusal;
 
 export type ParsedReport =
-  | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }
+  | {
+      readonly kind: "dmarc";
+      readonly name: string | null;
+      readonly report: DmarcReport;
+      /** The document; null if it has several reports. */
+      readonly xml: string | null;
+    }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: TlsReport };
 
 /** The reports and refused documents of one mail. */
@@ -54,8 +60,10 @@ function readDocument(
   mostRecords: number,
 ): (ParsedReport | RefusedDocument<ReportRefusal>)[] {
   if (kind === "dmarc") {
-    return readDmarcReports(text, hints, mostRecords).map((reading) =>
-      reading.ok ? { kind, name, report: reading.report } : { kind, name, reason: reading.reason },
+    const readings = readDmarcReports(text, hints, mostRecords);
+    const xml = readings.length === 1 ? text : null;
+    return readings.map((reading) =>
+      reading.ok ? { kind, name, report: reading.report, xml } : { kind, name, reason: reading.reason },
     );
   }
   return readTlsReports(text, hints).map((reading) =>

@@ -128,6 +128,15 @@ export async function saveMeter(
         ${uses.map(({ taken }) => taken)}::bigint[]) as u (kind, hour, taken)
       group by kind, hour having sum(taken) > 0
       on conflict (workspace_id, kind, hour) do update set used = meter_hours.used + excluded.used
+    ), by_day as (
+      insert into meter_days as d (workspace_id, day, kind, used, returned)
+      select ${workspaceId}, (hour at time zone 'UTC')::date, kind, sum(taken), sum(given_back)
+      from unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
+        ${uses.map(({ taken }) => taken)}::bigint[], ${uses.map(({ given_back }) => given_back)}::bigint[])
+        as u (kind, hour, taken, given_back)
+      group by 2, kind having sum(taken) > 0 or sum(given_back) > 0
+      on conflict (workspace_id, day, kind) do update
+      set used = d.used + excluded.used, returned = d.returned + excluded.returned
     )
     insert into meters (workspace_id, kind, period_start, used, paid, covered)
     select ${workspaceId}, kind, ${period.start}, used, paid, covered

@@ -1,9 +1,10 @@
-/** SQL that reads the ledger. */
+/** SQL that reads the ledger, and usage by day beside it. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Gateway, TransactionStatus, TransactionType } from "./ledger-store.ts";
+import type { MeterKind } from "./plans.ts";
 
 export interface TransactionRow {
   readonly id: string;
@@ -123,4 +124,38 @@ export function listCharges(db: Queryable, workspaceId: WorkspaceId, limit: numb
     from billing_transactions
     where workspace_id = ${workspaceId} and transaction_type in ('usage', 'subscription') and status = 'completed'
     order by id desc limit ${limit}`);
+}
+
+/** From the first day to the last, `YYYY-MM-DD`. */
+export interface DaySpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface DayUse {
+  readonly date: string;
+  readonly kind: MeterKind;
+  readonly used: number;
+  readonly returned: number;
+  /** US dollars charged, less what was returned. */
+  readonly charged: string;
+}
+
+/** The days with usage or charges of a kind. */
+export function listDayUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { from, to }: DaySpan,
+): Promise<DayUse[]> {
+  return db.rows(sql`
+    select coalesce(m.day, l.day)::text as date, coalesce(m.kind, l.kind) as kind, coalesce(m.used, 0) as used,
+      coalesce(m.returned, 0) as returned, coalesce(l.charged, 0)::numeric(20, 6)::text as charged
+    from (
+      select day, kind, used, returned from meter_days
+      where workspace_id = ${workspaceId} and day between ${from}::date and ${to}::date) m
+    full join (
+      select day, kind, -sum(amount) as charged from billing_transactions
+      where workspace_id = ${workspaceId} and day between ${from}::date and ${to}::date and status = 'completed'
+      group by day, kind) l on l.day = m.day and l.kind = m.kind
+    order by 1, 2`);
 }

@@ -47,7 +47,7 @@ export function DnsRecord({ type, host, nameInForm, value, check }: Props) {
           <Copyable text={host} label="host" isShown isWhole />
           {nameInForm && (
             <span className="inline-flex min-w-0 flex-wrap items-baseline gap-x-1 text-small text-muted">
-              or, {nameInForm.form ? `in ${nameInForm.form}` : "where the DNS panel appends the domain"},
+              {nameInForm.form ? `or, in ${nameInForm.form},` : "or, where the DNS panel appends the domain,"}
               {nameInForm.name === "" ? (
                 "nothing"
               ) : (

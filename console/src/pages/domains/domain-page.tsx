@@ -138,7 +138,7 @@ function checkOf({ purpose, host }: Dns["records"][number], dns: Dns | undefined
 /** Where the records are to be added, and what its form does with them. */
 function Provider({ name, zone, name_servers, proxies_aliases }: Schema<"DnsProvider">) {
   return (
-    <p className="pb-4 text-muted">
+    <p className="pb-4 text-muted break-words">
       {name === null
         ? `Add the records where ${zone} has its DNS. Its name servers are ${name_servers.join(", ")}.`
         : `${zone} has its DNS at ${name}: add the records there. Its form appends ${zone} to names.`}

@@ -251,6 +251,7 @@ test("a yearly date shows its next day, on 28 February for the 29th, and a past 
     ["tomorrow", "1990-01-11"],
     ["unborn", "2030-05-01"],
     ["odd", "0001-01-01"],
+    ["late", "9999-12-31"],
   ] as const) {
     await join(`${name}@example.test`, { custom_fields: { birthday } });
   }
@@ -261,6 +262,7 @@ test("a yearly date shows its next day, on 28 February for the 29th, and a past 
   expect(await nextOf("tomorrow")).toBe("2027-01-11T09:00:00.000Z");
   expect(await nextOf("unborn")).toBe("2030-05-01T09:00:00.000Z");
   expect(await nextOf("odd")).toBe("2028-01-01T09:00:00.000Z");
+  expect(await nextOf("late")).toBeNull();
   expect(await walk("none@example.test")).toMatchObject({ obstacle: "no_date", next_start_at: null });
   expect(mailsOf(await walk("tomorrow@example.test"))).toEqual([
     ["planned", "2027-01-11T09:00:00.000Z"],

@@ -8,6 +8,9 @@ import type { obstacles } from "./shapes.ts";
 
 type Obstacle = (typeof obstacles)[number];
 
+/** Later days come to no one, and twenty delays of ten years would leave the years with four digits. */
+const LATEST = "9700-01-01";
+
 export interface WalkStep {
   readonly id: string;
   readonly subject: string;
@@ -63,7 +66,7 @@ function nextStart({ date }: WalkerRow, { dayClock, isYearly }: WalkTrigger, now
   if (dayClock === null) return now;
   if (date === null) return null;
   const earliest = new Date(now.getTime() - 2 * DAY_MS).toISOString().slice(0, 10);
-  const days = (isYearly ? yearlyDays(date, now) : [date]).filter((day) => day >= earliest);
+  const days = (isYearly ? yearlyDays(date, now) : [date]).filter((day) => day >= earliest && day < LATEST);
   return days.map((day) => momentOf(day, dayClock)).find((moment) => moment > now) ?? null;
 }
 

@@ -1,0 +1,72 @@
+/**
+ * Looks up the host names of sources of mail in the background. A name counts only if it leads back to the address: the
+ * owner of an address may give it any name, such as one of a bank.
+ */
+import { isIP } from "node:net";
+import type { NetworkResolver } from "#dns/network-resolver.ts";
+import { reverseName } from "#mail/dns/reverse-name.ts";
+import type { Clock } from "#platform/clock.ts";
+import { createLimiter } from "#platform/concurrency.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_MS } from "#platform/time-units.ts";
+import { type FoundHost, listDueSources, saveSourceHosts } from "./store.ts";
+
+const SECONDS = 300;
+const BATCH = 200;
+const CONCURRENT = 10;
+/** Names of one address that are tried. */
+const MOST_NAMES = 3;
+/** RFC 1035 section 3.1. */
+const LONGEST_NAME = 253;
+const AGAIN_MS = 30 * DAY_MS;
+const AFTER_FAULT_MS = DAY_MS;
+
+export type HostResolver = Pick<NetworkResolver, "ptr" | "ipv4" | "ipv6">;
+
+interface HostLookUp {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly resolver: HostResolver;
+}
+
+export function lookUpSourceHosts({ db, clock, resolver }: HostLookUp): Recurring {
+  return {
+    name: "look-up-source-hosts",
+    seconds: SECONDS,
+    async run({ signal }) {
+      const now = clock.now();
+      const seenSince = new Date(now.getTime() - AGAIN_MS);
+      const due = await listDueSources(db, { now, seenSince, most: BATCH });
+      const limit = createLimiter(CONCURRENT);
+      const found = due.map((ip) =>
+        limit(async (): Promise<FoundHost[]> => {
+          if (signal.aborted) return [];
+          const host = await findHost(resolver, ip);
+          const pause = host === undefined ? AFTER_FAULT_MS : AGAIN_MS;
+          return [{ ip, host, dueAt: new Date(now.getTime() + pause) }];
+        }),
+      );
+      await saveSourceHosts(db, (await Promise.all(found)).flat());
+      if (due.length === BATCH && !signal.aborted) throw new PutBack();
+    },
+  };
+}
+
+/** The name of an address that leads back to it; null if there is none, undefined if the DNS gave no answer. */
+export async function findHost(resolver: HostResolver, ip: string): Promise<string | null | undefined> {
+  const names = await resolver.ptr(reverseName(ip));
+  if (names.outcome === "failed") return undefined;
+  if (names.outcome === "absent") return null;
+  let isUnknown = false;
+  for (const name of names.records.slice(0, MOST_NAMES)) {
+    if (name.length > LONGEST_NAME || !/^[a-z0-9._-]+$/i.test(name)) continue;
+    const addresses = await (isIP(ip) === 4 ? resolver.ipv4(name) : resolver.ipv6(name));
+    if (addresses.outcome === "failed") isUnknown = true;
+    if (addresses.outcome !== "found") continue;
+    if (addresses.records.some((address) => reverseName(address) === reverseName(ip)))
+      return name.toLowerCase();
+  }
+  return isUnknown ? undefined : null;
+}
