@@ -251,6 +251,20 @@ describe("a consent", () => {
     expect(await proofs()).toEqual([]);
   });
 
+  test.each(["yes", "no", "on"])("given as %s on another site's form is asked for again", async (consent) => {
+    const url = await open({ consent_text });
+    const page = await (await post(url, { email, consent })).text();
+    expect(page).toContain('name="consent"');
+    expect(page).not.toContain(" checked");
+  });
+
+  test("stays ticked on the form that is shown again, and any other value does not tick it", async () => {
+    const url = await open({ consent_text });
+    const wrong = { email: "no address" };
+    expect(await (await send(url, { ...wrong, consent: "yes" })).text()).toContain(" checked");
+    expect(await (await send(url, { ...wrong, consent: "no" })).text()).not.toContain(" checked");
+  });
+
   test("that was not confirmed is no proof, and is forgotten", async () => {
     await send(await open({ consent_text }), { consent: "yes" });
     clock.advance(3 * DAY_MS);

@@ -32,8 +32,9 @@ import {
 import { formFields, readTypedValues, typedText, unaskedField } from "./form-fields.ts";
 import { VISITOR } from "./form-settings.ts";
 import {
-  CONSENT_FIELD,
   HONEYPOT_FIELD,
+  isConsentGiven,
+  removeConsent,
   type ShownForm,
   sendCheckMailbox,
   sendConfirmQuestion,
@@ -172,6 +173,7 @@ class SignupPages {
     // A valid page token is sent back unchanged, so that its minimum time does not start again.
     const present = token.state === "unknown" ? this.#newPage(shown) : given;
     const applicant = await this.#readApplicant(shown, fields);
+    if (token.state === "unknown") removeConsent(fields);
     if ("fault" in applicant) return sendForm(reply, shown, present, { fault: applicant.fault, fields });
     if (token.state !== "good") {
       return sendForm(reply, shown, present, { notice: texts.say(notices[token.state]), fields });
@@ -229,7 +231,7 @@ class SignupPages {
     if (email === undefined) return { fault: texts.say("signup_bad_email") };
     const values = await this.#read(shown, typed);
     if ("fault" in values) return values;
-    const isAgreed = shown.form.consent_text === null || typed.get(CONSENT_FIELD) === "yes";
+    const isAgreed = shown.form.consent_text === null || isConsentGiven(typed);
     return isAgreed ? { email, ...values } : { fault: texts.say("signup_consent_missing") };
   }
 
