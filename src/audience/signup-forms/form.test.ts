@@ -188,6 +188,39 @@ describe("custom fields", () => {
     expect(await valuesOf()).toEqual(stored);
   });
 
+  test("that are boxes take the words for yes and no from another site, and refuse others", async () => {
+    await define("is_vip", { field_type: "boolean" });
+    const url = await open({ fields: [{ field: "is_vip" }] });
+    for (const [text, isTicked] of [
+      ["on", true],
+      ["1", true],
+      ["off", false],
+      ["false", false],
+    ] as const) {
+      const page = await (await post(url, { email, "custom_fields.is_vip": text })).text();
+      expect([text, page.includes(" checked")]).toEqual([text, isTicked]);
+    }
+    expect((await send(url, { "custom_fields.is_vip": "perhaps" })).status).toBe(400);
+    await send(url);
+    await post(await linkTo(email), { "custom_fields.is_vip": "off" });
+    expect(await valuesOf()).toEqual({ is_vip: false });
+  });
+
+  test("that are boxes must be ticked where the form says so, and need not where only the list requires a value", async () => {
+    await define("is_adult", { field_type: "boolean" });
+    await define("is_vip", { field_type: "boolean", is_required: true });
+    const fields = [{ field: "is_adult", is_required: true }, { field: "is_vip" }];
+    const url = await open({ fields });
+    expect((await textAt(url)).match(/type="checkbox"[^>]* required/g)).toHaveLength(1);
+    const refused = await send(url);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Your is_adult")]);
+    expect((await send(url, { "custom_fields.is_adult": "true" })).status).toBe(200);
+    const link = await linkTo(email);
+    expect((await post(link)).status).toBe(400);
+    expect((await post(link, { "custom_fields.is_adult": "true" })).status).toBe(200);
+    expect(await valuesOf()).toEqual({ is_adult: true, is_vip: false });
+  });
+
   test("that the list requires must be in the form, and need a value", async () => {
     await define("city", { field_type: "text", is_required: true });
     const refused = await form({});
