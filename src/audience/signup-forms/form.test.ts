@@ -236,6 +236,28 @@ describe("custom fields", () => {
     expect(await valuesOf()).toEqual({ city: "Oslo" });
   });
 
+  test("of a person who had left are stored like those of a new one", async () => {
+    await define("city", { field_type: "text" });
+    await define("plan", { field_type: "text" });
+    const known = { email, first_name: "Grace", custom_fields: { plan: "gold" } };
+    const added = await call("POST", `/mailing-lists/${list}/subscribers`, known);
+    const path = `/mailing-lists/${list}/subscribers/${added.body.data.subscriber_id}/status`;
+    await call("PUT", path, { status: "unsubscribed" });
+    const url = await open({
+      fields: ["first_name", "last_name", "city", "plan"].map((field) => ({ field })),
+    });
+    const typed = {
+      first_name: "Eve",
+      last_name: "Hopper",
+      "custom_fields.city": "Bern",
+      "custom_fields.plan": "free",
+    };
+    await send(url, typed);
+    await post(await linkTo(email), typed);
+    expect(await member()).toMatchObject({ status: "active", first_name: "Grace", last_name: "Hopper" });
+    expect(await valuesOf()).toEqual({ city: "Bern", plan: "gold" });
+  });
+
   test("of a person whom the workspace knows stay as they are, and fields that are not in the form are ignored", async () => {
     await define("city", { field_type: "text" });
     await define("plan", { field_type: "text" });
@@ -390,6 +412,15 @@ describe("the language in which a person signed up", () => {
     expect(await signUpIn("fr")).toEqual({});
     email = `other${email}`;
     expect(await signUpIn("en")).toEqual({});
+  });
+
+  test("gives way to a language that the workspace has in another field", async () => {
+    await define("language", { field_type: "text" });
+    await define("locale", { field_type: "text" });
+    const other = (await call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    const known = { email, custom_fields: { locale: "de-AT" } };
+    await call("POST", `/mailing-lists/${other}/subscribers`, known);
+    expect(await signUpIn("fr")).toEqual({ locale: "de-AT" });
   });
 
   test("gives way to what the person says in the form", async () => {
