@@ -335,7 +335,7 @@ describe("a thank-you address", () => {
     await send(await open({ thank_you_url }), { thank_you_url: "https://evil.example/" });
     const link = await linkTo(email);
     const page = await fetch(link);
-    expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://shop.example;");
+    expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https:;");
     const joined = await post(`${link}?thank_you_url=https://evil.example/`);
     expect([joined.status, joined.headers.get("location"), joined.headers.get("referrer-policy")]).toEqual([
       303,

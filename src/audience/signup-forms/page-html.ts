@@ -133,7 +133,8 @@ export function sendConfirmQuestion(
     consent_text === null
       ? ""
       : html`<p>${texts.say("confirm_consent")}</p>\n<p class="lines" dir="auto">${consent_text}</p>\n`;
-  const formOrigin = form.thank_you_url === null ? undefined : new URL(form.thank_you_url).origin;
+  // Browsers check every redirect that follows, and the thank-you address may redirect to another host.
+  const formTarget = form.thank_you_url === null ? undefined : "https:";
   return page.send(
     reply,
     again === undefined ? 200 : 400,
@@ -144,7 +145,7 @@ ${fieldsHtml(fields, typed, texts)}${consent}
 <button>${texts.say("confirm_button")}</button>
 </form>
 <p class="soft">${texts.say("confirm_note")}</p>`,
-    { formOrigin },
+    { formTarget },
   );
 }
 
