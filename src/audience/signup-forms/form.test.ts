@@ -177,6 +177,15 @@ describe("custom fields", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
+  test("take as many characters as the page lets people type, in any script", async () => {
+    await define("about", { field_type: "textarea" });
+    const url = await open({ fields: [{ field: "about" }] });
+    const about = "声".repeat(5_000);
+    expect((await send(url, { "custom_fields.about": about })).status).toBe(200);
+    expect((await post(await linkTo(email), { "custom_fields.about": about })).status).toBe(200);
+    expect(await valuesOf()).toEqual({ about });
+  });
+
   test("that are wrong on the confirmation page are named there, and the person does not join", async () => {
     const url = await everyKind();
     await send(url, typed);

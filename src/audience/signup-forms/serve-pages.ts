@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
+import { MOST_OCTETS } from "#audience/subscribers/check-custom-field-values.ts";
 import { readEmail } from "#audience/subscribers/subscriber-input.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
@@ -58,7 +59,8 @@ import {
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
-const FORM_BYTES = 16_384;
+/** What a person's values may have, in which encoding triples each octet, and 16 KB for names, address, and controls. */
+const FORM_BYTES = 3 * MOST_OCTETS + 16_384;
 /** Longer than accepting a mail takes, so that the response time does not reveal whether a mail was sent. */
 const ANSWER_MS = 150;
 
