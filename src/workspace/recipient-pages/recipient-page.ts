@@ -111,8 +111,10 @@ export async function loadRecipientPage(
   workspaceId: WorkspaceId,
   language: Language,
 ): Promise<RecipientPage> {
-  const brand = await findBrand(db, workspaceId);
-  const replaced = await listReplacedTexts(db, workspaceId, language);
+  const [brand, replaced] = await Promise.all([
+    findBrand(db, workspaceId),
+    listReplacedTexts(db, workspaceId, language),
+  ]);
   const wordings = Object.fromEntries(replaced.map(({ key, text }) => [key, text]));
   return new RecipientPage(new Texts(language, wordings), brand);
 }
