@@ -12,7 +12,7 @@ interface TextEntry {
   readonly needs?: readonly Placeholder[];
   readonly may?: readonly Placeholder[];
   /** It is for readers whose workspace is not known, or in mail of the service's own sender: no workspace replaces it. */
-  readonly isFixed?: true;
+  readonly isFixed?: boolean;
 }
 
 /** The names that stand for values in a text, in braces: `{list}`. */
