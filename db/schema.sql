@@ -1825,6 +1825,7 @@ create table signup_requests (
 CREATE INDEX signup_requests_by_email ON signup_requests USING btree (workspace_id, email);
 CREATE INDEX signup_requests_by_list ON signup_requests USING btree (workspace_id, mailing_list_id);
 CREATE INDEX signup_requests_by_time ON signup_requests USING btree (workspace_id, requested_at);
+CREATE INDEX signup_requests_without_proof ON signup_requests USING btree (requested_at) WHERE (NOT ((confirmed_at IS NOT NULL) AND (consent_text IS NOT NULL)));
 
 create table sms_receipts (
   gateway text not null,

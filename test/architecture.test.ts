@@ -246,6 +246,16 @@ test("each channel has one file that notifies: the delivery workers and the runn
   expect(notifiers).toEqual(["delivery/queue/notify-workers.ts", "platform/jobs/turns-store.ts"]);
 });
 
+test("no body is spread over the caller, which would let a request name another workspace", () => {
+  /** Innermost braces; calls are removed, whose arguments may name the caller. */
+  const isMixed = (text: string) =>
+    (text.replaceAll(/(?<=\w)\([^(){}]*\)/g, "").match(/\{[^{}]*\}/g) ?? []).some(
+      (object) => /\.\.\.body\b/.test(object) && /[{,]\s*caller\b/.test(object),
+    );
+  expect(isMixed("{ caller, requestId, ...body }")).toBe(true);
+  expect(files.filter(({ text }) => isMixed(text)).map(({ path }) => path)).toEqual([]);
+});
+
 test("one file reads bodies", () => {
   const readers = files.filter(({ text }) => text.includes("addContentTypeParser(")).map(({ path }) => path);
   expect(readers).toEqual(["platform/http/request/read-body.ts"]);

@@ -18,3 +18,6 @@ alter table signup_requests
   add column consent_text text;
 -- For the copy and the erasure of a person's data.
 create index signup_requests_by_email on signup_requests (workspace_id, email);
+-- For the removal of expired requests of all workspaces, which keeps the proofs.
+create index signup_requests_without_proof on signup_requests (requested_at)
+  where not (confirmed_at is not null and consent_text is not null);

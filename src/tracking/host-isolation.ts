@@ -1,6 +1,6 @@
 /**
- * Restricts the hosts of tracking domains to the tracking pages and the pictures of mail. The API and other pages are not served there, because a browser
- * would take them for pages of the customer.
+ * Restricts the hosts of tracking domains to the tracking pages and the pictures of mail. The API and other pages are
+ * not served there, because a browser would take them for pages of the customer.
  */
 import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";

@@ -1,10 +1,14 @@
 /** The pages that recipients see, in a real browser: every page in every language, and without scripts. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { directionOf, htmlTagOf, languages } from "#platform/languages/language.ts";
 import { isChromiumInstalled, startChromium } from "#test/support/chromium.ts";
+import { fakeMxCertificate, fakeMxKey } from "#test/support/fake-mx.ts";
 import { brandNames, recipientPageNames, recipientPageServer } from "#test/support/recipient-pages.ts";
 import { startService } from "#test/support/service.ts";
 import { signupVisits } from "#test/support/signup-visits.ts";
@@ -77,18 +81,29 @@ describe.skipIf(!isChromiumInstalled)("pages for recipients", () => {
     });
   });
 
-  test("a person signs up without scripts, in the browser's language, and comes to the thank-you address", async () => {
+  test("a person signs up without scripts, in the browser's language, and comes where the thank-you address redirects", async () => {
     const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
     const { body } = await service.call("POST", "/mailing-lists", { name: "Lettres" });
+    const shop = createServer({ cert: fakeMxCertificate, key: fakeMxKey }, ({ url }, response) => {
+      if (url === "/merci") response.writeHead(302, { Location: `https://localhost:${port}/bienvenue` });
+      response.end();
+    });
+    onTestFinished(() => void shop.close());
+    await once(shop.listen(0), "listening");
+    const { port } = shop.address() as AddressInfo;
     const form = await service.call("PUT", `/mailing-lists/${body.data.id}/signup-form`, {
       is_active: true,
       language: "visitor",
       consent_text: "J’accepte.",
-      thank_you_url: "https://shop.example/merci",
+      thank_you_url: `https://127.0.0.1:${port}/merci`,
     });
-    const context = await browser.newContext({ javaScriptEnabled: false, locale: "fr-CH", viewport: phone });
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      locale: "fr-CH",
+      viewport: phone,
+      ignoreHTTPSErrors: true,
+    });
     const visitor = await context.newPage();
-    await visitor.route("https://shop.example/**", (route) => route.fulfill({ body: "Merci" }));
     await visitor.goto(form.body.data.url);
     await visitor.getByLabel("Votre adresse e-mail").fill("zoe@example.test");
     await visitor.getByLabel("J’accepte.").check();
@@ -97,7 +112,7 @@ describe.skipIf(!isChromiumInstalled)("pages for recipients", () => {
     await visitor.getByRole("heading", { name: "Consultez votre messagerie" }).waitFor();
     await visitor.goto(await signupVisits(service).linkTo("zoe@example.test"));
     await visitor.getByRole("button", { name: "Oui, m’abonner" }).click();
-    await visitor.waitForURL("https://shop.example/merci");
+    await visitor.waitForURL(`https://localhost:${port}/bienvenue`);
     await context.close();
   });
 });

@@ -1284,7 +1284,7 @@ export interface paths {
         };
         /**
          * The texts that recipients read, in one language
-         * @description All 64 texts that the service writes to recipients: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
+         * @description The 56 texts for recipients that a workspace can replace: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
          *
          *     Needs the permission `brand:read`.
          */
@@ -7343,7 +7343,7 @@ export interface components {
              * @description Which text it is.
              * @enum {string}
              */
-            name: "close_page" | "unsubscribe_title" | "unsubscribe_question" | "unsubscribe_question_all" | "unsubscribe_button" | "unsubscribe_stay" | "unsubscribed_title" | "unsubscribed" | "unsubscribed_all" | "unsubscribed_list_gone" | "unsubscribed_note" | "undo_button" | "resubscribed_title" | "resubscribed" | "web_view_title" | "dead_link_title" | "dead_link" | "dead_link_advice" | "try_again_title" | "try_again" | "too_many_requests_title" | "try_again_later" | "too_large_title" | "too_large" | "footer_link" | "footer_text_link" | "signup_email" | "signup_first_name" | "signup_last_name" | "signup_choose" | "signup_trap" | "signup_button" | "signup_note" | "signup_once_more" | "signup_too_quick" | "signup_bad_email" | "signup_bad_value" | "signup_missing" | "signup_consent_missing" | "signup_unreadable" | "signup_limit_network" | "signup_limit_list" | "signup_limit_workspace" | "signup_check_title" | "signup_check" | "signup_check_advice" | "confirm_title" | "confirm_question" | "confirm_consent" | "confirm_button" | "confirm_note" | "joined_title" | "joined" | "not_eligible_title" | "not_eligible" | "signup_dead_link" | "signup_dead_link_advice" | "confirm_mail_subject" | "confirm_mail_request" | "confirm_mail_instruction" | "confirm_mail_button" | "confirm_mail_otherwise" | "list_unnamed" | "list_unnamed_at";
+            name: "close_page" | "unsubscribe_title" | "unsubscribe_question" | "unsubscribe_question_all" | "unsubscribe_button" | "unsubscribe_stay" | "unsubscribed_title" | "unsubscribed" | "unsubscribed_all" | "unsubscribed_list_gone" | "unsubscribed_note" | "undo_button" | "resubscribed_title" | "resubscribed" | "web_view_title" | "dead_link_title" | "try_again_later" | "footer_link" | "footer_text_link" | "signup_email" | "signup_first_name" | "signup_last_name" | "signup_choose" | "signup_trap" | "signup_button" | "signup_note" | "signup_once_more" | "signup_too_quick" | "signup_bad_email" | "signup_bad_value" | "signup_missing" | "signup_consent_missing" | "signup_unreadable" | "signup_limit_network" | "signup_limit_list" | "signup_limit_workspace" | "signup_check_title" | "signup_check" | "signup_check_advice" | "confirm_title" | "confirm_question" | "confirm_consent" | "confirm_button" | "confirm_note" | "joined_title" | "joined" | "not_eligible_title" | "not_eligible" | "signup_dead_link" | "signup_dead_link_advice" | "confirm_mail_subject" | "confirm_mail_request" | "confirm_mail_instruction" | "confirm_mail_button" | "confirm_mail_otherwise" | "list_unnamed_at";
             /** @description Where it is shown. */
             about: string;
             /** @description The wording in force. */
@@ -7354,7 +7354,7 @@ export interface components {
             is_replaced: boolean;
             /** @description Names that the wording may have in braces: {address} is the reader's address; {list} is the name of the mailing list; {link} is the reader's own link to unsubscribe; {time} is how long to wait, such as: in 5 minutes; {field} is the label of a field of the form; {domain} is the domain of the list's sender. */
             placeholders: string[];
-            /** @description Those that it must have. */
+            /** @description Those that it must have, once. */
             required_placeholders: string[];
             /**
              * Format: date-time
@@ -7402,22 +7402,8 @@ export interface components {
                 web_view_title?: string | null;
                 /** @description Page of a link that does not work: title. */
                 dead_link_title?: string | null;
-                /** @description Page of a mail's link that does not work: the possible causes. */
-                dead_link?: string | null;
-                /** @description Page of a mail's link that does not work: what to do. */
-                dead_link_advice?: string | null;
-                /** @description Page for a fault of the service: title. */
-                try_again_title?: string | null;
-                /** @description Page for a fault of the service. */
-                try_again?: string | null;
-                /** @description Page for too many requests: title. */
-                too_many_requests_title?: string | null;
                 /** @description Page for a reached limit: when to try again. */
                 try_again_later?: string | null;
-                /** @description Page for a form with too much text: title. */
-                too_large_title?: string | null;
-                /** @description Page for a form with too much text. */
-                too_large?: string | null;
                 /** @description Footer added to HTML mail: the text of the link. */
                 footer_link?: string | null;
                 /** @description Footer added to text mail: the line with the link. */
@@ -7494,8 +7480,6 @@ export interface components {
                 confirm_mail_button?: string | null;
                 /** @description Confirmation mail: for readers who did not ask for it. */
                 confirm_mail_otherwise?: string | null;
-                /** @description Confirmation mail: in place of a list's name that looks like advertising. */
-                list_unnamed?: string | null;
                 /** @description Confirmation mail: as before, with the domain of the sender. */
                 list_unnamed_at?: string | null;
             };
@@ -7846,7 +7830,7 @@ export interface components {
         SignupFormField: {
             /** @description first_name, last_name, or the field_name of a custom field of the list. */
             field: string;
-            /** @description Whether the form is refused without a value. Fields that the list requires are always required. */
+            /** @description Whether the form is refused without a value, or a box without a tick. Fields that the list requires are always required; a box without a tick is false. */
             is_required: boolean;
             /** @description Label on the form; null: that of the field. */
             label: string | null;
@@ -7897,7 +7881,7 @@ export interface components {
         SignupFormFieldInput: {
             /** @description first_name, last_name, or the field_name of a custom field of the list. */
             field: string;
-            /** @description Whether the form is refused without a value. Fields that the list requires are always required. */
+            /** @description Whether the form is refused without a value, or a box without a tick. Fields that the list requires are always required; a box without a tick is false. */
             is_required?: boolean;
             /** @description Label on the form; null: that of the field. */
             label?: string | null;

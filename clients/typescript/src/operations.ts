@@ -642,7 +642,7 @@ export interface Operations {
   updateBrand(input: { body: Body<"updateBrand"> } & CallOptions): Call<Data<"updateBrand">>;
   /**
    * The texts that recipients read, in one language.
-   * All 64 texts that the service writes to recipients: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
+   * The 56 texts for recipients that a workspace can replace: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.
    *
    * Needs the permission `brand:read`.
    *

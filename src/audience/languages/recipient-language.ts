@@ -25,9 +25,17 @@ export function languageOf(
   { language, fields }: LanguageSource,
   values: Readonly<Record<string, unknown>>,
 ): Language {
+  return ownLanguage(fields, values) ?? language;
+}
+
+/** The language that a recipient's values name; undefined for none. @param fields in the order in which they count */
+export function ownLanguage(
+  fields: LanguageSource["fields"],
+  values: Readonly<Record<string, unknown>>,
+): Language | undefined {
   for (const name of fields) {
     const own = Object.hasOwn(values, name) ? readLanguage(values[name]) : undefined;
     if (own !== undefined) return own;
   }
-  return language;
+  return undefined;
 }

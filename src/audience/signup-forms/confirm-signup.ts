@@ -2,9 +2,9 @@
 
 import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
-import { languageFields } from "#audience/languages/recipient-language.ts";
+import { languageFields, ownLanguage } from "#audience/languages/recipient-language.ts";
 import { findLanguageSettings } from "#audience/languages/store.ts";
-import { addMember, setStatus } from "#audience/subscribers/change-member.ts";
+import { addMember, changeMember } from "#audience/subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -89,15 +89,17 @@ export async function confirmSignup(
   if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "ineligible";
   const member = await findMemberByEmail(deps.db, workspaceId, mailingListId, email);
   try {
-    if (member === undefined) {
+    if (member === undefined || member.status === "unsubscribed") {
       const person = await findSubscriberByEmail(deps.db, workspaceId, email);
-      const language = await languageValue(deps.db, workspaceId, open);
-      const given = { ...values, custom_fields: { ...language, ...values.custom_fields } };
-      const body = { email, ...newValues(given, person), source: SOURCE };
-      await addMember(deps, workspaceId, mailingListId, body, SOURCE);
-    } else if (member.status === "unsubscribed") {
-      const place = { workspaceId, mailingListId, subscriberId: member.subscriber_id };
-      await setStatus(deps, place, "active", SOURCE);
+      const language = await languageValue(deps.db, workspaceId, open, person);
+      const custom_fields = { ...language, ...values.custom_fields };
+      const given = newValues({ ...values, custom_fields }, person);
+      if (member === undefined) {
+        await addMember(deps, workspaceId, mailingListId, { email, ...given, source: SOURCE }, SOURCE);
+      } else {
+        const place = { workspaceId, mailingListId, subscriberId: member.subscriber_id };
+        await changeMember(deps, place, { ...given, status: "active" }, SOURCE);
+      }
     }
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
@@ -113,20 +115,24 @@ export async function confirmSignup(
 
 /**
  * The language of the pages on which the person signed up, where it is not the list's, as the value of the custom field that
- * has people's languages. Nothing if there is no such field, it does not take the value, or the form asks for it.
+ * has people's languages. Nothing if there is no such field, it does not take the value, the form asks for one, or the
+ * person has a language.
  */
 async function languageValue(
   db: Queryable,
   workspaceId: WorkspaceId,
   { form, request: { language } }: OpenRequest,
+  held: HeldValues | undefined,
 ): Promise<TypedValues["custom_fields"]> {
   if (language === null || language === form.list_language) return {};
   const settings = await findLanguageSettings(db, workspaceId, form.mailing_list_id);
   const defined = await listFieldsInForce(db, workspaceId, form.mailing_list_id);
   const names = new Set(defined.map(({ field_name }) => field_name));
-  const [name] = languageFields(settings.language_field, names);
-  const definition = defined.find(({ field_name }) => field_name === name);
-  if (definition === undefined || form.fields.some(({ field }) => field === name)) return {};
+  const fields = languageFields(settings.language_field, names);
+  if (ownLanguage(fields, held?.custom_fields ?? {}) !== undefined) return {};
+  if (form.fields.some(({ field }) => fields.includes(field))) return {};
+  const definition = defined.find(({ field_name }) => field_name === fields[0]);
+  if (definition === undefined) return {};
   const reading = fieldReader(definition, new DateReader({ timeZone: "UTC" }))(language);
   return reading.ok && reading.value !== null ? { [definition.field_name]: reading.value } : {};
 }

@@ -1,6 +1,7 @@
 /** The markup of a form's fields. */
 import type { Option } from "#audience/custom-fields/custom-field.ts";
 import { choiceOf } from "#audience/custom-fields/field-value-reader.ts";
+import { readYesNo } from "#audience/custom-fields/yes-no.ts";
 import { LONGEST_PERSON_NAME } from "#audience/subscribers/subscriber-input.ts";
 import { type Html, html, ready } from "#platform/http/response/html-page.ts";
 import type { Texts } from "#workspace/texts/texts.ts";
@@ -46,7 +47,10 @@ function fieldHtml(field: FormField, typed: readonly string[], texts: Texts): Ht
     case "url":
       return input("url", most(LONGEST_URL));
     case "boolean":
-      return boxHtml({ control, value: "true", label: field.label, isTicked: value === "true" }, help);
+      return boxHtml(
+        { control, value: "true", label: field.label, isTicked: readYesNo(value) === true, isRequired },
+        help,
+      );
     case "select":
       return html`<label>${label}${help}<select name="${control}"${required}><option value="">${texts.say("signup_choose")}</option>${(definition.field_options ?? []).map((option) => optionHtml(option, value))}</select></label>`;
     case "multiselect":

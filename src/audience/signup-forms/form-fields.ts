@@ -44,7 +44,8 @@ export function formFields(
     }
     const definition = defined.find(({ field_name }) => field_name === name);
     if (definition === undefined) return [];
-    const isRequired = is_required || isWanted(definition);
+    // A box without a tick is a value, so that a list that requires one takes it, too.
+    const isRequired = is_required || (isWanted(definition) && definition.field_type !== "boolean");
     return [{ name, control: PREFIX + name, label: label ?? definition.field_label, isRequired, definition }];
   });
 }
@@ -102,7 +103,7 @@ export function readTypedValues(
     const read =
       own === undefined ? readValue(field.definition, given, dates) : readName(own, given[0] ?? "");
     if (read === BAD) return bad;
-    if (read === null && field.isRequired) {
+    if (field.isRequired && (read === null || read === false)) {
       return { fault: texts.say("signup_missing", { field: field.label }) };
     }
     if (own !== undefined) names[own] = read === null ? null : String(read);
@@ -130,7 +131,7 @@ function readValue(
   if (definition === null) return null;
   const texts = given.filter((text) => text.trim() !== "");
   // A box that is not ticked is not sent.
-  if (definition.field_type === "boolean") return texts.length > 0;
+  if (definition.field_type === "boolean" && texts.length === 0) return false;
   const value = definition.field_type === "multiselect" ? texts : texts[0]?.trim();
   if (value === undefined || value.length === 0) return null;
   const reading = fieldReader(definition, dates)(value);

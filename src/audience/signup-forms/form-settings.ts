@@ -31,7 +31,7 @@ const field = {
   }),
   is_required: Type.Boolean({
     description:
-      "Whether the form is refused without a value. Fields that the list requires are always required.",
+      "Whether the form is refused without a value, or a box without a tick. Fields that the list requires are always required; a box without a tick is false.",
   }),
 };
 

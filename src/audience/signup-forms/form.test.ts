@@ -177,6 +177,15 @@ describe("custom fields", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
+  test("take as many characters as the page lets people type, in any script", async () => {
+    await define("about", { field_type: "textarea" });
+    const url = await open({ fields: [{ field: "about" }] });
+    const about = "声".repeat(5_000);
+    expect((await send(url, { "custom_fields.about": about })).status).toBe(200);
+    expect((await post(await linkTo(email), { "custom_fields.about": about })).status).toBe(200);
+    expect(await valuesOf()).toEqual({ about });
+  });
+
   test("that are wrong on the confirmation page are named there, and the person does not join", async () => {
     const url = await everyKind();
     await send(url, typed);
@@ -186,6 +195,39 @@ describe("custom fields", () => {
     expect(await member()).toBeUndefined();
     expect((await post(link, typed)).status).toBe(200);
     expect(await valuesOf()).toEqual(stored);
+  });
+
+  test("that are boxes take the words for yes and no from another site, and refuse others", async () => {
+    await define("is_vip", { field_type: "boolean" });
+    const url = await open({ fields: [{ field: "is_vip" }] });
+    for (const [text, isTicked] of [
+      ["on", true],
+      ["1", true],
+      ["off", false],
+      ["false", false],
+    ] as const) {
+      const page = await (await post(url, { email, "custom_fields.is_vip": text })).text();
+      expect([text, page.includes(" checked")]).toEqual([text, isTicked]);
+    }
+    expect((await send(url, { "custom_fields.is_vip": "perhaps" })).status).toBe(400);
+    await send(url);
+    await post(await linkTo(email), { "custom_fields.is_vip": "off" });
+    expect(await valuesOf()).toEqual({ is_vip: false });
+  });
+
+  test("that are boxes must be ticked where the form says so, and need not where only the list requires a value", async () => {
+    await define("is_adult", { field_type: "boolean" });
+    await define("is_vip", { field_type: "boolean", is_required: true });
+    const fields = [{ field: "is_adult", is_required: true }, { field: "is_vip" }];
+    const url = await open({ fields });
+    expect((await textAt(url)).match(/type="checkbox"[^>]* required/g)).toHaveLength(1);
+    const refused = await send(url);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Your is_adult")]);
+    expect((await send(url, { "custom_fields.is_adult": "true" })).status).toBe(200);
+    const link = await linkTo(email);
+    expect((await post(link)).status).toBe(400);
+    expect((await post(link, { "custom_fields.is_adult": "true" })).status).toBe(200);
+    expect(await valuesOf()).toEqual({ is_adult: true, is_vip: false });
   });
 
   test("that the list requires must be in the form, and need a value", async () => {
@@ -201,6 +243,28 @@ describe("custom fields", () => {
     await send(url, { "custom_fields.city": "Oslo" });
     await post(await linkTo(email), { "custom_fields.city": "Oslo" });
     expect(await valuesOf()).toEqual({ city: "Oslo" });
+  });
+
+  test("of a person who had left are stored like those of a new one", async () => {
+    await define("city", { field_type: "text" });
+    await define("plan", { field_type: "text" });
+    const known = { email, first_name: "Grace", custom_fields: { plan: "gold" } };
+    const added = await call("POST", `/mailing-lists/${list}/subscribers`, known);
+    const path = `/mailing-lists/${list}/subscribers/${added.body.data.subscriber_id}/status`;
+    await call("PUT", path, { status: "unsubscribed" });
+    const url = await open({
+      fields: ["first_name", "last_name", "city", "plan"].map((field) => ({ field })),
+    });
+    const typed = {
+      first_name: "Eve",
+      last_name: "Hopper",
+      "custom_fields.city": "Bern",
+      "custom_fields.plan": "free",
+    };
+    await send(url, typed);
+    await post(await linkTo(email), typed);
+    expect(await member()).toMatchObject({ status: "active", first_name: "Grace", last_name: "Hopper" });
+    expect(await valuesOf()).toEqual({ city: "Bern", plan: "gold" });
   });
 
   test("of a person whom the workspace knows stay as they are, and fields that are not in the form are ignored", async () => {
@@ -251,6 +315,20 @@ describe("a consent", () => {
     expect(await proofs()).toEqual([]);
   });
 
+  test.each(["yes", "no", "on"])("given as %s on another site's form is asked for again", async (consent) => {
+    const url = await open({ consent_text });
+    const page = await (await post(url, { email, consent })).text();
+    expect(page).toContain('name="consent"');
+    expect(page).not.toContain(" checked");
+  });
+
+  test("stays ticked on the form that is shown again, and any other value does not tick it", async () => {
+    const url = await open({ consent_text });
+    const wrong = { email: "no address" };
+    expect(await (await send(url, { ...wrong, consent: "yes" })).text()).toContain(" checked");
+    expect(await (await send(url, { ...wrong, consent: "no" })).text()).not.toContain(" checked");
+  });
+
   test("that was not confirmed is no proof, and is forgotten", async () => {
     await send(await open({ consent_text }), { consent: "yes" });
     clock.advance(3 * DAY_MS);
@@ -266,7 +344,7 @@ describe("a thank-you address", () => {
     await send(await open({ thank_you_url }), { thank_you_url: "https://evil.example/" });
     const link = await linkTo(email);
     const page = await fetch(link);
-    expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https://shop.example;");
+    expect(page.headers.get("content-security-policy")).toContain("form-action 'self' https:;");
     const joined = await post(`${link}?thank_you_url=https://evil.example/`);
     expect([joined.status, joined.headers.get("location"), joined.headers.get("referrer-policy")]).toEqual([
       303,
@@ -343,6 +421,15 @@ describe("the language in which a person signed up", () => {
     expect(await signUpIn("fr")).toEqual({});
     email = `other${email}`;
     expect(await signUpIn("en")).toEqual({});
+  });
+
+  test("gives way to a language that the workspace has in another field", async () => {
+    await define("language", { field_type: "text" });
+    await define("locale", { field_type: "text" });
+    const other = (await call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    const known = { email, custom_fields: { locale: "de-AT" } };
+    await call("POST", `/mailing-lists/${other}/subscribers`, known);
+    expect(await signUpIn("fr")).toEqual({ locale: "de-AT" });
   });
 
   test("gives way to what the person says in the form", async () => {

@@ -12,8 +12,18 @@ export const TOKEN_FIELD = "page";
 /** A hidden field that people leave empty and programs fill in. */
 export const HONEYPOT_FIELD = "website";
 
-/** The box of the form's consent. */
-export const CONSENT_FIELD = "consent";
+const CONSENT_FIELD = "consent";
+const CONSENT_GIVEN = "yes";
+
+/** Whether the box of the form's consent is ticked. */
+export function isConsentGiven(fields: URLSearchParams): boolean {
+  return fields.get(CONSENT_FIELD) === CONSENT_GIVEN;
+}
+
+/** Removes a consent from the fields of another site's form: its visitor has not seen the wording. */
+export function removeConsent(fields: URLSearchParams): void {
+  fields.delete(CONSENT_FIELD);
+}
 
 /** A form on one page. */
 export interface ShownForm {
@@ -45,9 +55,9 @@ export function sendForm(
       ? ""
       : boxHtml({
           control: CONSENT_FIELD,
-          value: "yes",
+          value: CONSENT_GIVEN,
           label: consent_text,
-          isTicked: params.has(CONSENT_FIELD),
+          isTicked: isConsentGiven(params),
           isRequired: true,
         });
   return page.send(
@@ -123,7 +133,8 @@ export function sendConfirmQuestion(
     consent_text === null
       ? ""
       : html`<p>${texts.say("confirm_consent")}</p>\n<p class="lines" dir="auto">${consent_text}</p>\n`;
-  const formOrigin = form.thank_you_url === null ? undefined : new URL(form.thank_you_url).origin;
+  // Browsers check every redirect that follows, and the thank-you address may redirect to another host.
+  const formTarget = form.thank_you_url === null ? undefined : "https:";
   return page.send(
     reply,
     again === undefined ? 200 : 400,
@@ -134,7 +145,7 @@ ${fieldsHtml(fields, typed, texts)}${consent}
 <button>${texts.say("confirm_button")}</button>
 </form>
 <p class="soft">${texts.say("confirm_note")}</p>`,
-    { formOrigin },
+    { formTarget },
   );
 }
 

@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
+import { MOST_OCTETS } from "#audience/subscribers/check-custom-field-values.ts";
 import { readEmail } from "#audience/subscribers/subscriber-input.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
@@ -32,8 +33,9 @@ import {
 import { formFields, readTypedValues, typedText, unaskedField } from "./form-fields.ts";
 import { VISITOR } from "./form-settings.ts";
 import {
-  CONSENT_FIELD,
   HONEYPOT_FIELD,
+  isConsentGiven,
+  removeConsent,
   type ShownForm,
   sendCheckMailbox,
   sendConfirmQuestion,
@@ -57,7 +59,8 @@ import {
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
-const FORM_BYTES = 16_384;
+/** What a person's values may have, in which encoding triples each octet, and 16 KB for names, address, and controls. */
+const FORM_BYTES = 3 * MOST_OCTETS + 16_384;
 /** Longer than accepting a mail takes, so that the response time does not reveal whether a mail was sent. */
 const ANSWER_MS = 150;
 
@@ -172,6 +175,7 @@ class SignupPages {
     // A valid page token is sent back unchanged, so that its minimum time does not start again.
     const present = token.state === "unknown" ? this.#newPage(shown) : given;
     const applicant = await this.#readApplicant(shown, fields);
+    if (token.state === "unknown") removeConsent(fields);
     if ("fault" in applicant) return sendForm(reply, shown, present, { fault: applicant.fault, fields });
     if (token.state !== "good") {
       return sendForm(reply, shown, present, { notice: texts.say(notices[token.state]), fields });
@@ -229,7 +233,7 @@ class SignupPages {
     if (email === undefined) return { fault: texts.say("signup_bad_email") };
     const values = await this.#read(shown, typed);
     if ("fault" in values) return values;
-    const isAgreed = shown.form.consent_text === null || typed.get(CONSENT_FIELD) === "yes";
+    const isAgreed = shown.form.consent_text === null || isConsentGiven(typed);
     return isAgreed ? { email, ...values } : { fault: texts.say("signup_consent_missing") };
   }
 

@@ -827,6 +827,22 @@ test("a campaign to a segment shows the same names as a draft, under way, and wi
   for (const id of [begun, never]) expect(await read(id)).toMatchObject(names);
 });
 
+test("a test's body says nothing about its caller: a key cannot send another workspace's campaign", async () => {
+  const other = await service.newWorkspace();
+  await verifyShop(database, other.workspaceId);
+  const id = await newCampaign(database, other.workspaceId, null);
+  const caller = { workspaceId: other.workspaceId, timezone: "UTC" };
+  const { status, body } = await call("POST", `/campaigns/${id}/test`, {
+    emails: ["ada@example.test"],
+    caller,
+    requestId: "forged",
+  });
+  expect([status, body.code]).toEqual([404, "NOT_FOUND"]);
+  expect(await database.rows(sql`select from messages where workspace_id = ${other.workspaceId}`)).toEqual(
+    [],
+  );
+});
+
 test("a test whose last message nothing covers sends none", async () => {
   const other = await service.newWorkspace();
   await verifyShop(database, other.workspaceId);

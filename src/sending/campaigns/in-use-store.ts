@@ -1,6 +1,6 @@
 /**
- * Which campaign uses a list, segment, picture, sender, tracking domain or route, so that it cannot be deleted meanwhile. When a list
- * or segment is deleted, campaigns keep its name.
+ * Which campaign uses a list, segment, picture, sender, tracking domain or route, so that it cannot be deleted
+ * meanwhile. When a list or segment is deleted, campaigns keep its name.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { SegmentUse } from "#audience/segments/save-segment.ts";
@@ -79,7 +79,8 @@ export async function updateSegmentNames(
       join campaigns c on c.workspace_id = g.workspace_id and c.segment_id = g.id and c.segment_name is null
       where g.workspace_id = ${workspaceId} and ${isGone}
       for update of c skip locked)
-    update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
+    update campaigns c set segment_name = named.name
+    from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
 }
 
 /** Campaigns that go to one of the segments or refer to it in their conditions, including drafts. */

@@ -39,16 +39,14 @@ export function footerOf(
 ): Footer {
   const lines = [footer_text, postal_address].filter((text) => text !== null);
   const wordsOf = (language: Language) => footerWords(textsOf(language));
-  const personal = {
-    ...source,
-    words: Object.fromEntries(languages.map((language) => [language, wordsOf(language)])) as Record<
+  const wordsByLanguage = () =>
+    Object.fromEntries(languages.map((language) => [language, wordsOf(language)])) as Record<
       Language,
       FooterWords
-    >,
-  };
+    >;
   return {
     words: wordsOf(source.language),
-    personal: source.fields.length === 0 ? null : personal,
+    personal: source.fields.length === 0 ? null : { ...source, words: wordsByLanguage() },
     senderLines: lines.length === 0 ? null : lines.join("\n"),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority of
- * transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
- * their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
+ * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority
+ * of transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links
+ * keep their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
  * List-Unsubscribe.
  */
 

@@ -30,9 +30,11 @@ export function readLines(field: string, text: string | null, mostLines: number)
 export function readHttpsUrl(field: string, text: string | null): string | null {
   if (text === null || text.trim() === "") return null;
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-  const isPlain = url?.protocol === "https:" && url.username === "" && url.password === "";
-  if (url === undefined || !isPlain || url.href.length > LONGEST_HREF) {
-    throw invalid({ field, message: `${field} must be a web address that begins with https://` });
+  const refuse = (fault: string) => invalid({ field, message: `${field} ${fault}` });
+  if (url?.protocol !== "https:") throw refuse("must be a web address that begins with https://");
+  if (url.username !== "" || url.password !== "") throw refuse("must have no user name and no password");
+  if (url.href.length > LONGEST_HREF) {
+    throw refuse(`must have at most ${LONGEST_HREF} characters when special ones are percent-encoded`);
   }
   return url.href;
 }

@@ -37,8 +37,8 @@ h1:lang(ja) { word-break: auto-phrase }
 `;
 
 interface PageOptions {
-  /** The origin to which the answer to the page's form may redirect. */
-  readonly formOrigin?: string | undefined;
+  /** As in html-page.ts. */
+  readonly formTarget?: string | undefined;
 }
 
 export class RecipientPage {
@@ -61,11 +61,11 @@ export class RecipientPage {
     status: number,
     title: string,
     body: Html,
-    { formOrigin }: PageOptions = {},
+    { formTarget }: PageOptions = {},
   ): FastifyReply {
     const { language } = this.texts;
     const sources = this.#brand.logo_path === null ? [] : ["img-src 'self'"];
-    const options = { language, sources, ...(formOrigin !== undefined && { formOrigin }) };
+    const options = { language, sources, ...(formTarget !== undefined && { formTarget }) };
     const layout = cardLayout(css + pageColors(this.#brand), brandFooter(this.#brand), options);
     return sendPage(reply, status, title, html`${brandLogo(this.#brand)}${body}`, layout);
   }
@@ -111,8 +111,10 @@ export async function loadRecipientPage(
   workspaceId: WorkspaceId,
   language: Language,
 ): Promise<RecipientPage> {
-  const brand = await findBrand(db, workspaceId);
-  const replaced = await listReplacedTexts(db, workspaceId, language);
+  const [brand, replaced] = await Promise.all([
+    findBrand(db, workspaceId),
+    listReplacedTexts(db, workspaceId, language),
+  ]);
   const wordings = Object.fromEntries(replaced.map(({ key, text }) => [key, text]));
   return new RecipientPage(new Texts(language, wordings), brand);
 }

@@ -45,6 +45,11 @@ test("a text is replaced in one language of one workspace, and reset by null", a
   expect((await textOf("signup_button", "?language=de")).is_replaced).toBe(true);
 });
 
+test("texts for readers whose workspace is not known are not listed, because no workspace can replace them", async () => {
+  expect(await textOf("dead_link_title")).toBeDefined();
+  expect(await textOf("dead_link")).toBeUndefined();
+});
+
 test.each([
   [{ joined: "" }, "texts.joined", "blank"],
   [{ joined: "x".repeat(601) }, "texts.joined", "600"],
@@ -57,6 +62,9 @@ test.each([
   [{ joined: "\ud800" }, "texts.joined", ""],
   [{ close_page: "Bye {list}" }, "texts.close_page", "it may have: none"],
   [{ footer_text_link: "Bye" }, "texts.footer_text_link", "{link} is missing"],
+  [{ footer_text_link: "{link} or {link}" }, "texts.footer_text_link", "{link} must occur only once"],
+  [{ dead_link: "x" }, "texts.dead_link", ""],
+  [{ list_unnamed: "x" }, "texts.list_unnamed", ""],
   [{ nothing: "x" }, "texts.nothing", ""],
   [{ __proto__: null, constructor: "x" }, "texts.constructor", ""],
   [[], "texts", ""],

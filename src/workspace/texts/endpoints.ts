@@ -17,9 +17,9 @@ import {
   placeholders,
   placeholdersOf,
   readText,
+  replaceableKeys,
   type TextKey,
   textCatalogue,
-  textKeys,
 } from "./text-catalogue.ts";
 
 const placeholderNames = Object.entries(placeholders)
@@ -28,7 +28,7 @@ const placeholderNames = Object.entries(placeholders)
 
 const Text = Type.Object(
   {
-    name: Type.Enum([...textKeys], { description: "Which text it is." }),
+    name: Type.Enum([...replaceableKeys], { description: "Which text it is." }),
     about: Type.String({ description: "Where it is shown." }),
     text: Type.String({ description: "The wording in force." }),
     default_text: Type.String({ description: "The wording that comes with the service." }),
@@ -36,7 +36,7 @@ const Text = Type.Object(
     placeholders: Type.Array(Type.String(), {
       description: `Names that the wording may have in braces: ${placeholderNames}.`,
     }),
-    required_placeholders: Type.Array(Type.String(), { description: "Those that it must have." }),
+    required_placeholders: Type.Array(Type.String(), { description: "Those that it must have, once." }),
     updated_at: nullable(
       Type.With(Timestamp, { description: "Time of the replacement; null for the default." }),
     ),
@@ -46,7 +46,7 @@ const Text = Type.Object(
 
 const wording = Type.Optional(nullable(Type.String({ maxLength: LONGEST_WORDING })));
 const wordings = Object.fromEntries(
-  textKeys.map((key) => [key, Type.With(wording, { description: `${textCatalogue[key].about}.` })]),
+  replaceableKeys.map((key) => [key, Type.With(wording, { description: `${textCatalogue[key].about}.` })]),
 );
 
 const TextChanges = Type.Object(
@@ -72,7 +72,7 @@ export function textEndpoints({ db, clock }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/texts",
       summary: "The texts that recipients read, in one language",
-      description: `All ${textKeys.length} texts that the service writes to recipients: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.`,
+      description: `The ${replaceableKeys.length} texts for recipients that a workspace can replace: on the pages of unsubscribing and signing up, in the mail that confirms a sign-up, and in the footer that is added to mail. Each with its default, and with the wording that the workspace has chosen instead.`,
       needs: need(brandResource, "read"),
       query: {
         language: choiceField(languages, "Language of the texts; that of the workspace if omitted."),
@@ -117,7 +117,7 @@ async function textsOf(
   language: Language,
 ): Promise<Static<typeof Text>[]> {
   const replaced = new Map((await listReplacedTexts(db, workspaceId, language)).map((row) => [row.key, row]));
-  return textKeys.map((key) => {
+  return replaceableKeys.map((key) => {
     const row = replaced.get(key);
     const { needs, may } = placeholdersOf(key);
     return {

@@ -46,6 +46,7 @@ export async function putTexts(
     insert into replaced_texts (workspace_id, language, key, text, updated_at)
     select ${workspaceId}, ${language}, key, text, ${now}
     from unnest(${[...texts.keys()]}::text[], ${[...texts.values()]}::text[]) as given (key, text)
+    order by key
     on conflict (workspace_id, language, key) do update set text = excluded.text, updated_at = excluded.updated_at`);
 }
 

@@ -1,6 +1,6 @@
 /**
  * The texts that the service itself writes to recipients: on its pages, in the mail that confirms a sign-up, and in the footer
- * that it adds to mail. Their wordings are in languages/; a workspace may replace them.
+ * that it adds to mail. Their wordings are in languages/; a workspace may replace most of them.
  */
 import { headerTextFault } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
@@ -8,9 +8,11 @@ import { invalid } from "#platform/errors.ts";
 interface TextEntry {
   /** Where the text is shown, for the people who replace it. */
   readonly about: string;
-  /** Placeholders that a wording must contain, and those that it may contain besides. */
+  /** Placeholders that a wording must contain once, and those that it may contain besides. */
   readonly needs?: readonly Placeholder[];
   readonly may?: readonly Placeholder[];
+  /** It is for readers whose workspace is not known, or in mail of the service's own sender: no workspace replaces it. */
+  readonly isFixed?: boolean;
 }
 
 /** The names that stand for values in a text, in braces: `{list}`. */
@@ -47,14 +49,14 @@ export const textCatalogue = {
   web_view_title: { about: "Title of the page that shows a mail without HTML in the browser" },
 
   dead_link_title: { about: "Page of a link that does not work: title" },
-  dead_link: { about: "Page of a mail's link that does not work: the possible causes" },
-  dead_link_advice: { about: "Page of a mail's link that does not work: what to do" },
-  try_again_title: { about: "Page for a fault of the service: title" },
-  try_again: { about: "Page for a fault of the service" },
-  too_many_requests_title: { about: "Page for too many requests: title" },
+  dead_link: { about: "Page of a mail's link that does not work: the possible causes", isFixed: true },
+  dead_link_advice: { about: "Page of a mail's link that does not work: what to do", isFixed: true },
+  try_again_title: { about: "Page for a fault of the service: title", isFixed: true },
+  try_again: { about: "Page for a fault of the service", isFixed: true },
+  too_many_requests_title: { about: "Page for too many requests: title", isFixed: true },
   try_again_later: { about: "Page for a reached limit: when to try again", may: ["time"] },
-  too_large_title: { about: "Page for a form with too much text: title" },
-  too_large: { about: "Page for a form with too much text" },
+  too_large_title: { about: "Page for a form with too much text: title", isFixed: true },
+  too_large: { about: "Page for a form with too much text", isFixed: true },
 
   footer_link: { about: "Footer added to HTML mail: the text of the link" },
   footer_text_link: { about: "Footer added to text mail: the line with the link", needs: ["link"] },
@@ -97,7 +99,10 @@ export const textCatalogue = {
   confirm_mail_instruction: { about: "Confirmation mail: the line before the link" },
   confirm_mail_button: { about: "Confirmation mail: the text of the link" },
   confirm_mail_otherwise: { about: "Confirmation mail: for readers who did not ask for it" },
-  list_unnamed: { about: "Confirmation mail: in place of a list's name that looks like advertising" },
+  list_unnamed: {
+    about: "Confirmation mail: in place of a list's name that looks like advertising",
+    isFixed: true,
+  },
   list_unnamed_at: {
     about: "Confirmation mail: as before, with the domain of the sender",
     may: ["domain"],
@@ -106,6 +111,12 @@ export const textCatalogue = {
 
 export type TextKey = keyof typeof textCatalogue;
 export const textKeys = Object.keys(textCatalogue) as TextKey[];
+
+/** The texts that a workspace can replace. */
+export const replaceableKeys = textKeys.filter((key) => {
+  const { isFixed = false }: TextEntry = textCatalogue[key];
+  return !isFixed;
+});
 
 /** The placeholders of a text. */
 export function placeholdersOf(key: TextKey): {
@@ -142,5 +153,7 @@ function textFault(key: TextKey, text: string): string | null {
     return `braces are only for placeholders; this text may have: ${listed}`;
   }
   const missing = needs.find((name) => !used.includes(name));
-  return missing === undefined ? null : `the placeholder {${missing}} is missing`;
+  if (missing !== undefined) return `the placeholder {${missing}} is missing`;
+  const repeated = needs.find((name) => used.indexOf(name) !== used.lastIndexOf(name));
+  return repeated === undefined ? null : `the placeholder {${repeated}} must occur only once`;
 }

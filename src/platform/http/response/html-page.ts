@@ -74,8 +74,8 @@ export interface PageLayout {
 interface PageOptions {
   /** Additional directives of Content-Security-Policy. */
   readonly sources?: readonly string[];
-  /** An origin to which the answer to a form of the page may redirect. */
-  readonly formOrigin?: string;
+  /** Where the answer to a form of the page may redirect besides the service: a source of form-action (CSP 3). */
+  readonly formTarget?: string;
   readonly language?: Language;
 }
 
@@ -83,14 +83,14 @@ interface PageOptions {
 export function pageLayout(
   css: string,
   arrange: PageLayout["arrange"],
-  { sources = [], formOrigin, language = DEFAULT_LANGUAGE }: PageOptions = {},
+  { sources = [], formTarget, language = DEFAULT_LANGUAGE }: PageOptions = {},
 ): PageLayout {
   const style = commonCss + css;
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
     ...sources,
-    `form-action 'self'${formOrigin === undefined ? "" : ` ${formOrigin}`}`,
+    `form-action 'self'${formTarget === undefined ? "" : ` ${formTarget}`}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ];
