@@ -79,6 +79,7 @@ import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
 import { ContentCompiler } from "./templates/compile/compile-in-thread.ts";
 import { templateEndpoints } from "./templates/endpoints.ts";
+import { mediaUsedByTemplates } from "./templates/in-use-store.ts";
 import { TemplateRenderer } from "./templates/rendering/template-renderer.ts";
 import { templates } from "./templates/template.ts";
 import { templateTestEndpoints } from "./templates/tests/endpoints.ts";
@@ -148,7 +149,7 @@ export function sendingEndpoints(
       clock,
       plans,
       mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
-      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByBrand],
+      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByTemplates, mediaUsedByBrand],
     }),
     ...campaignCheckEndpoints({
       ...mailComposing,

@@ -206,6 +206,8 @@ describe("the address of a picture", () => {
       url.replace(token, token.slice(1)),
       url.replace(token, "%00"),
       `${url}/more`,
+      // mediaIn would not find it in HTML.
+      url.slice(0, url.lastIndexOf("/")),
       `${service.url}/media/`,
       `${service.url}/media/${"A".repeat(43)}/x.png`,
     ];
@@ -318,6 +320,31 @@ describe("a picture in use", () => {
     );
     await call("PUT", `/autoresponders/${id}`, body("<p>Hi</p>"));
     expect((await call("DELETE", `/media/${picture.id}`)).status).toBe(200);
+  });
+
+  test("names templates whose present version shows it, also in their layout, and is kept by them", async () => {
+    const [own, around] = [await upload(), await upload()];
+    const template = async (body: object) =>
+      (await call("POST", "/templates", { name: "Letter", ...body })).body.data.id as string;
+    const layout = await template({
+      kind: "layout",
+      name: "Frame",
+      html_content: `${image(around)}{{ content }}`,
+    });
+    const letter = await template({ subject: "Hi", layout_id: layout, html_content: image(own) });
+    const usersOf = async ({ id }: { id: string }) =>
+      (await call("GET", `/media/${id}`)).body.data.used_by.users.map((user: { id: string }) => user.id);
+    expect(await usersOf(own)).toEqual([letter]);
+    expect(await usersOf(around)).toEqual([layout, letter]);
+    const refused = await call("DELETE", `/media/${own.id}`);
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      'Templates use this picture: "Letter"; change or delete them first',
+    ]);
+    await call("PATCH", `/templates/${layout}`, { html_content: "<p>Frame</p>{{ content }}" });
+    expect((await call("DELETE", `/media/${around.id}`)).status).toBe(200);
+    await call("PATCH", `/templates/${letter}`, { html_content: "<p>Hi</p>" });
+    expect((await call("DELETE", `/media/${own.id}`)).status).toBe(200);
   });
 
   test("of another workspace is not kept by its address here", async () => {

@@ -130,9 +130,9 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       id: "deleteMedia",
       method: "DELETE",
       path: "/media/{id}",
-      summary: "Delete a picture that no campaign and no autoresponder shows",
+      summary: "Delete a picture that no campaign, autoresponder, template or brand shows",
       description:
-        "Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.",
+        "Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, a step of an autoresponder, the present version of a template or the brand shows it; the message names them.",
       needs: need(mediaResource, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
