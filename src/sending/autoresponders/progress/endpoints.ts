@@ -95,10 +95,10 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
           isTotalExact: counted <= MOST_LISTED,
         });
         return {
-          people: page.rows.map(({ at: step, place: _, ...row }) => ({
-            ...row,
-            step_id: next.get(step) ?? step,
-          })),
+          people: page.rows.map((row) => {
+            const { at: step, place: _, ...person } = row;
+            return { ...person, step_id: next.get(step) ?? step };
+          }),
           pagination: page.pagination,
         };
       },
