@@ -1,8 +1,8 @@
 /** Pictures over HTTP: uploaded, listed, changed, served and deleted. */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { PNG } from "pngjs";
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
@@ -75,6 +75,35 @@ describe("an upload", () => {
     const pictures = await Promise.all(Array.from({ length: 4 }, () => upload(file)));
     expect(new Set(pictures.map(({ id }) => id)).size).toBe(1);
     expect(pictures.filter(({ is_duplicate }) => !is_duplicate)).toHaveLength(1);
+  });
+
+  test("of a file that another request stores and deletes meanwhile is stored", async () => {
+    const { key, workspaceId: other } = await service.newWorkspace();
+    const file = newPng();
+    // The triggers are the other request: they act once, before and after the upload's statement.
+    await database.run(
+      sql`create table other_uploads as select ${hash("sha256", file, "buffer")}::bytea as digest`,
+    );
+    await database.run(sql`
+      create function store_other() returns trigger language plpgsql as $$ begin
+        insert into media select ${raw(`'${other}'`)}, gen_random_uuid(), 'Other', '', 'png', 1, 1, 1, 1, digest, digest, '',
+          now(), now() from other_uploads;
+        return null; end $$`);
+    await database.run(sql`
+      create function delete_other() returns trigger language plpgsql as $$ begin
+        delete from media where name = 'Other'; delete from other_uploads; return null; end $$`);
+    await database.run(sql`
+      create trigger store_other before insert on media when (pg_trigger_depth() = 0) execute function store_other()`);
+    await database.run(sql`
+      create trigger delete_other after insert on media when (pg_trigger_depth() = 0) execute function delete_other()`);
+    const { is_duplicate, id } = await upload(file, {}, key);
+    await database.run(sql`drop trigger store_other on media`);
+    await database.run(sql`drop trigger delete_other on media`);
+    expect(await database.rows(sql`select from other_uploads`)).toEqual([]);
+    expect([is_duplicate, (await call("GET", `/media/${id}`, undefined, { key })).status]).toEqual([
+      false,
+      200,
+    ]);
   });
 
   test.each([

@@ -89,7 +89,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       status: 201,
       message: ({ is_duplicate }) => (is_duplicate ? "The picture was uploaded before" : "Picture stored"),
       bodyLimit: MOST_BYTES,
-      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
+      errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller, body }) {
         const { picture, isDuplicate } = await uploadMedia({ ...deps, recoder }, caller.workspaceId, body);
         return { ...(await shownOne(caller, picture)), is_duplicate: isDuplicate };
