@@ -61,6 +61,7 @@ import { RECIPIENT_EXPORT_JOB, recipientExportHandler } from "./campaigns/recipi
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
+import { findDesignBrand } from "./designs/find-design-brand.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
 import { fieldUsesOf, findAutoresponderOfList, templateUsesOf } from "./in-use-store.ts";
@@ -114,7 +115,10 @@ export function sendingEndpoints(
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
-  const compiler = new ContentCompiler();
+  const mediaBase = (workspaceId: WorkspaceId) => trackingBaseOf(db, workspaceId, publicUrl());
+  const compiler = new ContentCompiler(async (workspaceId) =>
+    findDesignBrand(db, workspaceId, await mediaBase(workspaceId)),
+  );
   return [
     ...templateEndpoints({
       db,
@@ -148,7 +152,7 @@ export function sendingEndpoints(
       db,
       clock,
       plans,
-      mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
+      mediaBase,
       uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByTemplates, mediaUsedByBrand],
     }),
     ...campaignCheckEndpoints({

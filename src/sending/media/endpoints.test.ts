@@ -289,6 +289,52 @@ test("a picture is the logo of its own workspace only, and not deleted as long a
   expect((await call("DELETE", `/media/${id}`)).status).toBe(200);
 });
 
+test("a design shows the brand: accent, text colour where it is readable, footer and, once, the logo", async () => {
+  const { key, workspaceId: other } = await service.newWorkspace();
+  const { id, url } = await upload(newPng(), {}, key);
+  const brand = {
+    logo_media_id: id,
+    accent_color: "#7a1fa2",
+    text_color: "#ffffff",
+    background_color: "#101a2b",
+    footer_text: "Ada & friends",
+    postal_address: "1 Long Street\nLondon",
+  };
+  const branded = await call("PATCH", "/brand", brand, { key });
+  expect(branded.status, branded.body.error).toBe(200);
+  const html = async (body: object) => {
+    const answer = await call("POST", "/templates", { name: "Letter", ...body }, { key });
+    expect(answer.status, answer.body.error).toBe(201);
+    return [answer.body.data.compiled_html as string, answer.body.data.id as string] as const;
+  };
+  const blocks = [
+    { type: "text", html: "Hi" },
+    { type: "button", text: "Go", url: "https://x.test" },
+    { type: "footer" },
+  ];
+  const [letter] = await html({ subject: "Hi", design: { version: 1, blocks } });
+  expect(letter).toContain(`src="${url}"`);
+  expect(letter).toContain("#101a2b");
+  expect(letter).toMatch(/background:#7a1fa2/);
+  expect(letter).toContain("Ada &amp; friends");
+  expect(letter).toContain("1 Long Street<br>London");
+  // White on white would not be read.
+  expect(letter).toContain("color:#222222");
+  const [dark] = await html({
+    subject: "Hi",
+    design: { version: 1, settings: { content_color: "#101a2b" }, blocks },
+  });
+  expect(dark).not.toContain("color:#222222");
+  const place = { type: "html", html: "{{ content }}" };
+  const [, layout_id] = await html({ kind: "layout", design: { version: 1, blocks: [place] } });
+  const [wrapped] = await html({ subject: "Hi", layout_id, design: { version: 1, blocks } });
+  expect(wrapped.split(url)).toHaveLength(2);
+  await verifyShop(database, other);
+  const draft = { name: "June", subject: "Hi", from_email: "news@shop.test", design: { version: 1, blocks } };
+  const campaign = await call("POST", "/campaigns", draft, { key });
+  expect(campaign.body.data?.html_content, campaign.body.error).toContain("1 Long Street<br>London");
+});
+
 describe("a picture in use", () => {
   const image = ({ url }: { url: string }) => `<p>Hi <img src="${url}" alt=""></p>`;
   const campaignWith = async (html_content: string, name = "June") => {
