@@ -56,7 +56,7 @@ describe("a CNAME", () => {
       [{ A: ["192.0.2.1"] }, cloudflare],
       [{ A: ["104.16.1.1", "192.0.2.1"] }, cloudflare],
       [ofCloudflare, elsewhere],
-    ]) {
+    ] satisfies [DnsRecords, DnsRecords][]) {
       expect(await alias({ [HOST]: addresses, "example.com": zone })).toMatchObject({
         diagnosis: "address_record",
       });
