@@ -113,7 +113,7 @@ create table autoresponder_contents (
   PRIMARY KEY (workspace_id, id)
 );
 CREATE INDEX autoresponder_contents_by_autoresponder ON autoresponder_contents USING btree (workspace_id, autoresponder_id);
-CREATE INDEX autoresponder_contents_with_media ON autoresponder_contents USING btree (workspace_id) WHERE (media_ids <> '{}'::uuid[]);
+CREATE INDEX autoresponder_contents_with_media ON autoresponder_contents USING gin (media_ids) WHERE (media_ids <> '{}'::uuid[]);
 
 create table autoresponder_counters (
   workspace_id uuid not null,
@@ -564,7 +564,7 @@ CREATE INDEX campaigns_by_template ON campaigns USING btree (workspace_id, templ
 CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
 CREATE INDEX campaigns_paused ON campaigns USING btree (workspace_id, paused_at) WHERE (status = 'paused'::text);
 CREATE INDEX campaigns_to_approve ON campaigns USING btree (workspace_id, approval_requested_at) WHERE ((status = 'draft'::text) AND (approval_requested_at IS NOT NULL));
-CREATE INDEX campaigns_with_media ON campaigns USING btree (workspace_id) WHERE (media_ids <> '{}'::uuid[]);
+CREATE INDEX campaigns_with_media ON campaigns USING gin (media_ids) WHERE (media_ids <> '{}'::uuid[]);
 
 create table captured_messages (
   workspace_id uuid not null,
@@ -1028,6 +1028,7 @@ create table media (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((kind = ANY (ARRAY['png'::text, 'jpeg'::text, 'gif'::text, 'webp'::text])))
 );
+CREATE INDEX media_sizes ON media USING btree (workspace_id) INCLUDE (bytes);
 
 create table memberships (
   workspace_id uuid not null,
@@ -2031,12 +2032,14 @@ create table template_versions (
   warnings jsonb not null,
   created_by text not null,
   created_at timestamp with time zone not null,
+  media_ids uuid[] default '{}'::uuid[] not null,
   UNIQUE (workspace_id, id),
   PRIMARY KEY (workspace_id, template_id, version),
   FOREIGN KEY (workspace_id, template_id) REFERENCES templates(workspace_id, id) ON DELETE CASCADE,
   CHECK ((cause = ANY (ARRAY['created'::text, 'changed'::text, 'restored'::text, 'layout_changed'::text]))),
   CHECK ((format = ANY (ARRAY['html'::text, 'mjml'::text, 'design'::text])))
 );
+CREATE INDEX template_versions_with_media ON template_versions USING gin (media_ids) WHERE (media_ids <> '{}'::uuid[]);
 
 create table templates (
   workspace_id uuid not null,

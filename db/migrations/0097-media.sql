@@ -21,9 +21,12 @@ create table media (
 );
 -- Pictures are compressed already, and parts of an uncompressed value are read without the rest.
 alter table media alter column content set storage external;
+-- The measure of storage adds up the sizes of all pictures of a workspace, from this index alone.
+create index media_sizes on media (workspace_id) include (bytes);
 
 -- The pictures that the HTML shows.
 alter table campaigns add column media_ids uuid[] not null default '{}';
-create index campaigns_with_media on campaigns (workspace_id) where media_ids <> '{}';
+create index campaigns_with_media on campaigns using gin (media_ids) where media_ids <> '{}';
 alter table autoresponder_contents add column media_ids uuid[] not null default '{}';
-create index autoresponder_contents_with_media on autoresponder_contents (workspace_id) where media_ids <> '{}';
+create index autoresponder_contents_with_media on autoresponder_contents using gin (media_ids)
+  where media_ids <> '{}';

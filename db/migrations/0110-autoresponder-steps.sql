@@ -26,7 +26,7 @@ create table autoresponder_step_counters (
 )
 with (fillfactor = 50);
 
--- What the log still shows of mail that was sent before.
+-- Counts the mail of autoresponders that is still in the log. This reads each of these messages and its events.
 insert into autoresponder_step_counters (workspace_id, step_id, autoresponder_id, queued, deferred, delivered, bounced,
   failed, suppressed, cancelled, complained, sent, hard_bounced, opens, unique_opens, clicks, unique_clicks, unsubscribed,
   machine_opens, machine_clicks, activities)
@@ -52,7 +52,7 @@ cross join lateral (
   from message_events e where e.workspace_id = a.workspace_id and e.message_id = a.message_id) e
 group by a.workspace_id, a.step_id;
 
--- Who waits for a step, and for how many it is next.
+-- Lists and counts the people whose next mail is that of a step.
 create index autoresponder_runs_waiting on autoresponder_runs
   (workspace_id, autoresponder_id, next_step_id, due_at, subscriber_id)
   where due_at is not null;

@@ -75,7 +75,7 @@ export const jobOutcomes = {
   ...overviewJobOutcomes,
 } satisfies Record<keyof typeof jobTypes, JobOutcomeShape>;
 
-/** What an API key or a teammate that leaves the workspace sent keeps its name; what only it saw goes. */
+/** Keeps the name of a removed API key or teammate at the messages that it sent, and removes the saved views that only it saw. */
 async function forgetCaller(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -61,6 +61,7 @@ import { RECIPIENT_EXPORT_JOB, recipientExportHandler } from "./campaigns/recipi
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { readSpamdUrl } from "./check/ask-spamd.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
+import { findDesignBrand } from "./designs/find-design-brand.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { emailToManyEndpoints } from "./emails/to-many/endpoints.ts";
 import { fieldUsesOf, findAutoresponderOfList, templateUsesOf } from "./in-use-store.ts";
@@ -79,6 +80,7 @@ import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
 import { ContentCompiler } from "./templates/compile/compile-in-thread.ts";
 import { templateEndpoints } from "./templates/endpoints.ts";
+import { mediaUsedByTemplates } from "./templates/in-use-store.ts";
 import { TemplateRenderer } from "./templates/rendering/template-renderer.ts";
 import { templates } from "./templates/template.ts";
 import { templateTestEndpoints } from "./templates/tests/endpoints.ts";
@@ -113,7 +115,10 @@ export function sendingEndpoints(
     bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
   };
-  const compiler = new ContentCompiler();
+  const mediaBase = (workspaceId: WorkspaceId) => trackingBaseOf(db, workspaceId, publicUrl());
+  const compiler = new ContentCompiler(async (workspaceId) =>
+    findDesignBrand(db, workspaceId, await mediaBase(workspaceId)),
+  );
   return [
     ...templateEndpoints({
       db,
@@ -147,8 +152,8 @@ export function sendingEndpoints(
       db,
       clock,
       plans,
-      mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, publicUrl()),
-      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByBrand],
+      mediaBase,
+      uses: [mediaUsedByCampaigns, mediaUsedByAutoresponders, mediaUsedByTemplates, mediaUsedByBrand],
     }),
     ...campaignCheckEndpoints({
       ...mailComposing,

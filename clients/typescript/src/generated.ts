@@ -3920,8 +3920,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a picture that no campaign and no autoresponder shows
-         * @description Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.
+         * Delete a picture that no campaign, autoresponder, template or brand shows
+         * @description Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, a step of an autoresponder, the present version of a template or the brand shows it; the message names them.
          *
          *     Needs the permission `media:write`.
          */
@@ -9606,7 +9606,7 @@ export interface components {
             verification_token: string;
             /** @description The domain to include in SPF. */
             platform_spf_domain: string;
-            /** @description Who has the zone of the domain; null if its name servers are not found. */
+            /** @description The DNS provider of the domain; null if its name servers are not found. */
             dns_provider: components["schemas"]["DnsProvider"] | null;
             /** @description What is published now, and what to publish. */
             dns: {
@@ -10953,7 +10953,7 @@ export interface components {
                 left?: number;
             };
         };
-        /** @description The design of a mail: blocks, from the top. */
+        /** @description The design of a mail: blocks, from the top. Above the first one is the logo of the brand. */
         Design: {
             /**
              * @description Version of the form of designs: 1.
@@ -28597,6 +28597,7 @@ export interface operations {
             402: components["responses"]["PLAN_LIMIT_REACHED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
@@ -28688,7 +28689,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description Delete a picture that no campaign and no autoresponder shows. */
+                        /** @description Delete a picture that no campaign, autoresponder, template or brand shows. */
                         data: components["schemas"]["Deleted"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;

@@ -2096,8 +2096,8 @@ export interface Operations {
    */
   updateMedia(input: { id: string; body: Body<"updateMedia"> } & CallOptions): Call<Data<"updateMedia">>;
   /**
-   * Delete a picture that no campaign and no autoresponder shows.
-   * Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.
+   * Delete a picture that no campaign, autoresponder, template or brand shows.
+   * Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, a step of an autoresponder, the present version of a template or the brand shows it; the message names them.
    *
    * Needs the permission `media:write`.
    *

@@ -1,9 +1,10 @@
 /** Imports in progress, which keep lists and custom fields from being deleted or changed. */
 import sql, { type Sql } from "sql-template-tag";
-import { type FieldUse, refuseWhileUsed } from "#audience/segments/refuse-used-field-changes.ts";
+import type { FieldUse } from "#audience/segments/refuse-used-field-changes.ts";
 import { fieldsSql, isOnItsList } from "#audience/segments/segments-using-field-store.ts";
 import { subscribers } from "#audience/subscribers/permission.ts";
 import { listFirstUsers } from "#audience/uses/first-users-store.ts";
+import { refuseWhileUsed } from "#audience/uses/refuse-while-used.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";

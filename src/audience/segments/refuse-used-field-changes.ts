@@ -1,9 +1,9 @@
 /** Refuses to delete or change what rules use, because the rules would silently get another meaning. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import { refuseWhileUsed, type UseInRefusal } from "#audience/uses/refuse-while-used.ts";
 import type { ObjectUse } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM } from "./conditions/bind-conditions.ts";
 import type { FieldDefinition } from "./conditions/binding-scope.ts";
@@ -16,14 +16,8 @@ import {
   listSegmentsWithFields,
 } from "./segments-using-field-store.ts";
 
-const MOST_NAMED = 3;
-
 /** A kind of users of custom fields. Its lists are read in the transaction that has locked the field. */
-export interface FieldUse extends ObjectUse<FieldInRules> {
-  /** The start of the refusal: `Campaigns`. */
-  readonly what: string;
-  /** What the caller has to do first: `change them`. */
-  readonly remedy: string;
+export interface FieldUse extends ObjectUse<FieldInRules>, UseInRefusal {
   /** Whether the field must keep its type. */
   readonly needsType: boolean;
 }
@@ -85,23 +79,4 @@ export async function requireListUnused(
 ): Promise<void> {
   const names = await listNamesWithList(db, workspaceId, mailingListId);
   refuseWhileUsed(names, "mailing list, or a segment of it", usedBySegments);
-}
-
-/**
- * @param count how many use it, if these are only the first names
- * @throws ApiError CONFLICT if there are any names; the message has the first of them
- */
-export function refuseWhileUsed(
-  names: readonly string[],
-  used: string,
-  by: Pick<FieldUse, "what" | "remedy">,
-  count = names.length,
-): void {
-  if (names.length === 0) return;
-  const more = count > MOST_NAMED ? ` and ${count - MOST_NAMED} more` : "";
-  const some = names.slice(0, MOST_NAMED).map((name) => `"${name}"`);
-  throw new ApiError(
-    "CONFLICT",
-    `${by.what} use this ${used}: ${some.join(", ")}${more}; ${by.remedy} first`,
-  );
 }

@@ -1,12 +1,12 @@
 /** The table of segments, with the locks on what their conditions refer to. */
 
 import sql, { empty, type Sql } from "sql-template-tag";
+import { foldText } from "#platform/database/fold-text.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lockRowLimit, type WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reference } from "./conditions/load-references-store.ts";
-import { foldText } from "./conditions/text-kind.ts";
 import type { Segment } from "./segment.ts";
 
 const segments = sql`

@@ -5,7 +5,7 @@
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { diagnosed } from "./diagnose.ts";
 import type { DnsCheck } from "./dns-check.ts";
-import { findDnsProvider } from "./dns-provider.ts";
+import { findDnsProvider, isOfProxy } from "./dns-provider.ts";
 
 /** @param target in lower case */
 export async function checkAlias(resolver: Resolver, host: string, target: string): Promise<DnsCheck> {
@@ -37,9 +37,9 @@ async function checkAddresses(
     return diagnosed({ ...place, status: "missing", message });
   }
   const provider = await findDnsProvider(resolver, host);
-  const isProxied = provider?.proxies_aliases ?? false;
+  const isProxied = found.every((address) => isOfProxy(provider, address));
   const message = isProxied
-    ? `${host} has addresses of ${provider?.name} and no visible CNAME: switch the proxy of the record off (DNS only).`
+    ? `${host} has addresses of the proxy of ${provider?.name} and no visible CNAME: switch the proxy of the record off (DNS only).`
     : `${host} has an address record: replace it by the CNAME record.`;
   const diagnosis = isProxied ? "proxied" : "address_record";
   return { ...place, found, status: "missing", message, diagnosis };

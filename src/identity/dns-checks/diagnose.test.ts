@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkKeyRecord } from "#identity/dkims/check-record.ts";
 import { checkDomainDmarc } from "#identity/domain-verification/check-dmarc.ts";
+import { checkOwnership } from "#identity/domain-verification/check-ownership.ts";
 import { checkDomainSpf } from "#identity/domain-verification/check-spf.ts";
 import { dkimRecordValue } from "#mail/dkim/dkim.ts";
 import { type DnsRecords, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
@@ -45,12 +46,21 @@ describe("a CNAME", () => {
   });
 
   test("that a provider hides behind its proxy is told from an address record", async () => {
-    const addresses = { [HOST]: { A: ["192.0.2.1"] } };
-    const proxied = await alias({ ...addresses, "example.com": cloudflare });
-    expect(proxied).toMatchObject({ status: "missing", diagnosis: "proxied", found: ["192.0.2.1"] });
+    const ofCloudflare = { A: ["104.16.1.1"], AAAA: ["2606:4700::6810:101"] };
+    const proxied = await alias({ [HOST]: ofCloudflare, "example.com": cloudflare });
+    const found = [...ofCloudflare.A, ...ofCloudflare.AAAA];
+    expect(proxied).toMatchObject({ status: "missing", diagnosis: "proxied", found });
     expect(proxied.message).toContain("Cloudflare");
-    const elsewhere = { "example.com": { NS: ["ns1.example.net"] } };
-    expect(await alias({ ...addresses, ...elsewhere })).toMatchObject({ diagnosis: "address_record" });
+    const elsewhere = { NS: ["ns1.example.net"] };
+    for (const [addresses, zone] of [
+      [{ A: ["192.0.2.1"] }, cloudflare],
+      [{ A: ["104.16.1.1", "192.0.2.1"] }, cloudflare],
+      [ofCloudflare, elsewhere],
+    ] satisfies [DnsRecords, DnsRecords][]) {
+      expect(await alias({ [HOST]: addresses, "example.com": zone })).toMatchObject({
+        diagnosis: "address_record",
+      });
+    }
   });
 });
 
@@ -89,12 +99,13 @@ describe("a text", () => {
   const names = Array.from({ length: 12 }, (_, at) => `n${at}`);
 
   test("of SPF or DMARC that is there twice may be there once", async () => {
+    const labels = "abcdefghijkl".split("");
     await using dns = await startFakeDns(
       inZone({
         "example.com": txt("v=spf1 include:a.test ~all", "v=spf1 include:b.test ~all"),
         "_dmarc.example.com": txt("v=DMARC1; p=none", "v=DMARC1; p=reject"),
-        ...Object.fromEntries(names.map((name) => [`${name}.test`, txt("v=spf1 a -all")])),
-        "many.example.com": txt(`v=spf1 ${names.map((name) => `include:${name}.test`).join(" ")} -all`),
+        ...Object.fromEntries(labels.map((name) => [`${name}.test`, txt("v=spf1 a -all")])),
+        "many.example.com": txt(`v=spf1 ${labels.map((name) => `include:${name}.test`).join(" ")} -all`),
       }),
     );
     const { resolver } = dns;
@@ -106,6 +117,14 @@ describe("a text", () => {
       diagnosis: "too_many_lookups",
     });
   });
+});
+
+test("two tokens of other workspaces are not several records, which may stand side by side", async () => {
+  const tokens = txt("posthaste-verification=one", "posthaste-verification=two");
+  await using dns = await startFakeDns(inZone({ "_posthaste-verify.example.com": tokens }));
+  const check = await checkOwnership(dns.resolver, "example.com", "three");
+  expect(check).toMatchObject({ status: "mismatch", diagnosis: null });
+  expect(check.found).toHaveLength(2);
 });
 
 describe("the DNS provider", () => {

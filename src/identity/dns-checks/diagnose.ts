@@ -46,11 +46,16 @@ function diagnose({
   const texts = found.map(plain);
   const wanted = plain(expected);
   if (texts.length > 1 && texts.length <= MOST_PARTS && isJoinedFrom(wanted, texts)) return "split_text";
-  if (texts.length > 1) return "several_records";
+  if (texts.length > 1) return isSingle(expected) ? "several_records" : null;
   const [text = ""] = texts;
   if (text.length >= LENGTH_OF_STRING - 20 && text !== wanted && wanted.startsWith(text)) return "cut_text";
   if (found.some((one) => /["\\]/.test(one))) return "quoted_text";
   return lookups > MOST_LOOKUPS ? "too_many_lookups" : null;
+}
+
+/** Whether there may be one record only: SPF (RFC 7208 section 4.5), DKIM (RFC 6376 section 3.6.2.2), DMARC (RFC 7489 section 6.6.3). */
+function isSingle(expected: string): boolean {
+  return /^v=(?:spf1|dkim1|dmarc1)\b/i.test(expected);
 }
 
 /** Whether a name is the target with the host, or a domain above it, at its end. */

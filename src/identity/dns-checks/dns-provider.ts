@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
+import { networkList } from "#platform/network/ip-networks.ts";
 import { nullable } from "#platform/shapes.ts";
 import providers from "./dns-providers.json" with { type: "json" };
 
@@ -53,8 +54,14 @@ function providerOf(zone: string, nameServers: readonly string[]): DnsProvider {
     name_servers: [...nameServers].sort(),
     name_field: known?.name_field ?? null,
     value_field: known?.value_field ?? null,
-    proxies_aliases: known?.proxies_aliases ?? false,
+    proxies_aliases: (known?.proxy_networks ?? []).length > 0,
   };
+}
+
+/** Whether the address is one of those with which the provider answers in the place of a CNAME. */
+export function isOfProxy(provider: Pick<DnsProvider, "name"> | null, address: string): boolean {
+  const { proxy_networks = [] } = providers.find(({ name }) => name === provider?.name) ?? {};
+  return networkList(proxy_networks)(address);
 }
 
 /** The provider of the first name server that is known. */

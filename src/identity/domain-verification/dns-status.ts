@@ -46,7 +46,7 @@ export const DnsStatus = Type.Object(
     verification_token: Type.String({ description: "Proves ownership." }),
     platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
     dns_provider: nullable(
-      described(DnsProvider, "Who has the zone of the domain; null if its name servers are not found."),
+      described(DnsProvider, "The DNS provider of the domain; null if its name servers are not found."),
     ),
     dns: Type.Object(
       {

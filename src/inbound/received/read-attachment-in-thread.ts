@@ -1,6 +1,6 @@
 /**
  * Decodes an attachment of a received mail in a worker thread: the whole mail has to be parsed for it. A workspace has one
- * download at a time, so that it holds up no other.
+ * download at a time, so that workspaces take turns: each waits for one download of every other workspace at most.
  */
 import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";

@@ -1,4 +1,4 @@
-/** Validates an inbound route from a request body, merged into the route as it was. */
+/** Validates an inbound route from a request body, with the stored values of the fields that the body omits. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -45,7 +45,7 @@ export async function readRoute(
   if (!route.webhook && !route.keep) {
     throw invalid({
       field: "keep",
-      message: "keep and webhook must not both be false: the mail would reach no one",
+      message: "keep and webhook must not both be false: the mail would be discarded",
     });
   }
   return route;

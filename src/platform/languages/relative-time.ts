@@ -1,4 +1,4 @@
-/** How long to wait, in words. */
+/** The time until something happens, in words. */
 import type { Language } from "./language.ts";
 
 /** Such as "in 5 minutes": seconds below a minute, minutes below two hours, hours above, rounded up. */
@@ -10,6 +10,6 @@ export function waitText(seconds: number, language: Language): string {
       : seconds < 2 * 3_600
         ? words.format(Math.ceil(seconds / 60), "minute")
         : words.format(Math.ceil(seconds / 3_600), "hour");
-  // CLDR's Arabic means "within 5 minutes" too.
+  // The Arabic phrase of CLDR can also mean "within 5 minutes".
   return language === "ar" ? text.replace("خلال", "بعد") : text;
 }

@@ -1,6 +1,7 @@
 /** Writes a design as MJML, whose craft are tables that all mail programs lay out alike, and columns that stack on phones. */
 import { escapeHtml } from "#mail/merge-tags/escape.ts";
 import { escapedText } from "#mail/merge-tags/escaped-text.ts";
+import { contrastOf, TEXT_CONTRAST } from "#workspace/brand/contrast.ts";
 import type { ColumnsBlock, Design, DesignBlock, DesignBrand, InnerBlock } from "./design.ts";
 import { richText } from "./rich-text.ts";
 
@@ -42,8 +43,15 @@ class DesignWriter {
   constructor(design: Design, brand: DesignBrand) {
     this.#design = design;
     this.#brand = brand;
-    this.#textColour = design.settings?.text_color ?? brand.text_color ?? TEXT_COLOUR;
+    this.#textColour = design.settings?.text_color ?? this.#readableOfBrand() ?? TEXT_COLOUR;
     this.#accent = design.settings?.accent_color ?? brand.accent_color ?? ACCENT;
+  }
+
+  /** The text colour of the brand, which is chosen for its background, if it is readable on the colour behind the blocks. */
+  #readableOfBrand(): string | null {
+    const { text_color: text } = this.#brand;
+    const behind = this.#design.settings?.content_color ?? CONTENT_COLOUR;
+    return text !== null && contrastOf(text, behind) >= TEXT_CONTRAST ? text : null;
   }
 
   document(): string {

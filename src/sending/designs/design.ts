@@ -247,7 +247,11 @@ export const DesignDocument = Type.Object(
       `The blocks from the top, at most ${MOST_BLOCKS} with those in columns.`,
     ),
   },
-  { $id: "Design", additionalProperties: false, description: "The design of a mail: blocks, from the top." },
+  {
+    $id: "Design",
+    additionalProperties: false,
+    description: "The design of a mail: blocks, from the top. Above the first one is the logo of the brand.",
+  },
 );
 export interface Design extends Omit<Static<typeof DesignDocument>, "blocks"> {
   readonly blocks: readonly DesignBlock[];
@@ -255,8 +259,9 @@ export interface Design extends Omit<Static<typeof DesignDocument>, "blocks"> {
 
 /** What a workspace gives all its mails. Texts and colours that a design has itself come first. */
 export interface DesignBrand {
-  /** As #rrggbb; null for the usual colour. */
+  /** As #rrggbb; null for the usual colour, as for one that is not readable on the colour behind the blocks. */
   readonly text_color: string | null;
+  /** As #rrggbb; null for the usual colour. */
   readonly background_color: string | null;
   readonly accent_color: string | null;
   /** Plain text; null for none. */
@@ -265,13 +270,3 @@ export interface DesignBrand {
   /** Shown above the first block; null for none. */
   readonly logo_url: string | null;
 }
-
-/** The brand of a workspace that has none. */
-export const noBrand: DesignBrand = {
-  text_color: null,
-  background_color: null,
-  accent_color: null,
-  footer_text: null,
-  postal_address: null,
-  logo_url: null,
-};

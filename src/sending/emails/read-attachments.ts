@@ -6,7 +6,7 @@ import { type ApiError, invalid } from "#platform/errors.ts";
 import { omittable } from "#platform/shapes.ts";
 import { isExecutableName, isExecutableType } from "./executable-files.ts";
 
-const MOST_ATTACHMENTS = 100;
+export const MOST_ATTACHMENTS = 100;
 /** Decoded. */
 export const MOST_ATTACHED_BYTES = 20 * 1024 * 1024;
 const LONGEST_NAME = 255;
@@ -41,15 +41,20 @@ export const NewAttachment = Type.Object(
  * @throws ApiError VALIDATION_ERROR naming the attachment and what is wrong with it
  */
 export function readAttachments(given: readonly Static<typeof NewAttachment>[]): StoredAttachment[] {
-  if (given.length > MOST_ATTACHMENTS) {
-    throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
-  }
+  requireFewFiles(given.length);
   const attachments = given.map((attachment, index) => readAttachment(attachment, `attachments[${index}]`));
   const bytes = attachments.reduce((sum, { content }) => sum + decodedBytes(content), 0);
   if (bytes > MOST_ATTACHED_BYTES)
     throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
   refuseDoubledIds(attachments);
   return attachments;
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+export function requireFewFiles(count: number): void {
+  if (count > MOST_ATTACHMENTS) {
+    throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
+  }
 }
 
 function readAttachment(given: Static<typeof NewAttachment>, at: string): StoredAttachment {

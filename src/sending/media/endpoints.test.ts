@@ -1,8 +1,8 @@
 /** Pictures over HTTP: uploaded, listed, changed, served and deleted. */
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { PNG } from "pngjs";
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
@@ -75,6 +75,35 @@ describe("an upload", () => {
     const pictures = await Promise.all(Array.from({ length: 4 }, () => upload(file)));
     expect(new Set(pictures.map(({ id }) => id)).size).toBe(1);
     expect(pictures.filter(({ is_duplicate }) => !is_duplicate)).toHaveLength(1);
+  });
+
+  test("of a file that another request stores and deletes meanwhile is stored", async () => {
+    const { key, workspaceId: other } = await service.newWorkspace();
+    const file = newPng();
+    // The triggers are the other request: they act once, before and after the upload's statement.
+    await database.run(
+      sql`create table other_uploads as select ${hash("sha256", file, "buffer")}::bytea as digest`,
+    );
+    await database.run(sql`
+      create function store_other() returns trigger language plpgsql as $$ begin
+        insert into media select ${raw(`'${other}'`)}, gen_random_uuid(), 'Other', '', 'png', 1, 1, 1, 1, digest, digest, '',
+          now(), now() from other_uploads;
+        return null; end $$`);
+    await database.run(sql`
+      create function delete_other() returns trigger language plpgsql as $$ begin
+        delete from media where name = 'Other'; delete from other_uploads; return null; end $$`);
+    await database.run(sql`
+      create trigger store_other before insert on media when (pg_trigger_depth() = 0) execute function store_other()`);
+    await database.run(sql`
+      create trigger delete_other after insert on media when (pg_trigger_depth() = 0) execute function delete_other()`);
+    const { is_duplicate, id } = await upload(file, {}, key);
+    await database.run(sql`drop trigger store_other on media`);
+    await database.run(sql`drop trigger delete_other on media`);
+    expect(await database.rows(sql`select from other_uploads`)).toEqual([]);
+    expect([is_duplicate, (await call("GET", `/media/${id}`, undefined, { key })).status]).toEqual([
+      false,
+      200,
+    ]);
   });
 
   test.each([
@@ -206,6 +235,8 @@ describe("the address of a picture", () => {
       url.replace(token, token.slice(1)),
       url.replace(token, "%00"),
       `${url}/more`,
+      // mediaIn would not find it in HTML.
+      url.slice(0, url.lastIndexOf("/")),
       `${service.url}/media/`,
       `${service.url}/media/${"A".repeat(43)}/x.png`,
     ];
@@ -256,6 +287,52 @@ test("a picture is the logo of its own workspace only, and not deleted as long a
   expect((await call("GET", "/brand")).body.data.logo_media_id).toBe(id);
   await call("PATCH", "/brand", { logo_media_id: null });
   expect((await call("DELETE", `/media/${id}`)).status).toBe(200);
+});
+
+test("a design shows the brand: accent, text colour where it is readable, footer and, once, the logo", async () => {
+  const { key, workspaceId: other } = await service.newWorkspace();
+  const { id, url } = await upload(newPng(), {}, key);
+  const brand = {
+    logo_media_id: id,
+    accent_color: "#7a1fa2",
+    text_color: "#ffffff",
+    background_color: "#101a2b",
+    footer_text: "Ada & friends",
+    postal_address: "1 Long Street\nLondon",
+  };
+  const branded = await call("PATCH", "/brand", brand, { key });
+  expect(branded.status, branded.body.error).toBe(200);
+  const html = async (body: object) => {
+    const answer = await call("POST", "/templates", { name: "Letter", ...body }, { key });
+    expect(answer.status, answer.body.error).toBe(201);
+    return [answer.body.data.compiled_html as string, answer.body.data.id as string] as const;
+  };
+  const blocks = [
+    { type: "text", html: "Hi" },
+    { type: "button", text: "Go", url: "https://x.test" },
+    { type: "footer" },
+  ];
+  const [letter] = await html({ subject: "Hi", design: { version: 1, blocks } });
+  expect(letter).toContain(`src="${url}"`);
+  expect(letter).toContain("#101a2b");
+  expect(letter).toMatch(/background:#7a1fa2/);
+  expect(letter).toContain("Ada &amp; friends");
+  expect(letter).toContain("1 Long Street<br>London");
+  // White on white would not be read.
+  expect(letter).toContain("color:#222222");
+  const [dark] = await html({
+    subject: "Hi",
+    design: { version: 1, settings: { content_color: "#101a2b" }, blocks },
+  });
+  expect(dark).not.toContain("color:#222222");
+  const place = { type: "html", html: "{{ content }}" };
+  const [, layout_id] = await html({ kind: "layout", design: { version: 1, blocks: [place] } });
+  const [wrapped] = await html({ subject: "Hi", layout_id, design: { version: 1, blocks } });
+  expect(wrapped.split(url)).toHaveLength(2);
+  await verifyShop(database, other);
+  const draft = { name: "June", subject: "Hi", from_email: "news@shop.test", design: { version: 1, blocks } };
+  const campaign = await call("POST", "/campaigns", draft, { key });
+  expect(campaign.body.data?.html_content, campaign.body.error).toContain("1 Long Street<br>London");
 });
 
 describe("a picture in use", () => {
@@ -318,6 +395,31 @@ describe("a picture in use", () => {
     );
     await call("PUT", `/autoresponders/${id}`, body("<p>Hi</p>"));
     expect((await call("DELETE", `/media/${picture.id}`)).status).toBe(200);
+  });
+
+  test("names templates whose present version shows it, also in their layout, and is kept by them", async () => {
+    const [own, around] = [await upload(), await upload()];
+    const template = async (body: object) =>
+      (await call("POST", "/templates", { name: "Letter", ...body })).body.data.id as string;
+    const layout = await template({
+      kind: "layout",
+      name: "Frame",
+      html_content: `${image(around)}{{ content }}`,
+    });
+    const letter = await template({ subject: "Hi", layout_id: layout, html_content: image(own) });
+    const usersOf = async ({ id }: { id: string }) =>
+      (await call("GET", `/media/${id}`)).body.data.used_by.users.map((user: { id: string }) => user.id);
+    expect(await usersOf(own)).toEqual([letter]);
+    expect(await usersOf(around)).toEqual([layout, letter]);
+    const refused = await call("DELETE", `/media/${own.id}`);
+    expect([refused.status, refused.body.error]).toEqual([
+      409,
+      'Templates use this picture: "Letter"; change or delete them first',
+    ]);
+    await call("PATCH", `/templates/${layout}`, { html_content: "<p>Frame</p>{{ content }}" });
+    expect((await call("DELETE", `/media/${around.id}`)).status).toBe(200);
+    await call("PATCH", `/templates/${letter}`, { html_content: "<p>Hi</p>" });
+    expect((await call("DELETE", `/media/${own.id}`)).status).toBe(200);
   });
 
   test("of another workspace is not kept by its address here", async () => {

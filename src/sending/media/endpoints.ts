@@ -89,7 +89,7 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       status: 201,
       message: ({ is_duplicate }) => (is_duplicate ? "The picture was uploaded before" : "Picture stored"),
       bodyLimit: MOST_BYTES,
-      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
+      errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller, body }) {
         const { picture, isDuplicate } = await uploadMedia({ ...deps, recoder }, caller.workspaceId, body);
         return { ...(await shownOne(caller, picture)), is_duplicate: isDuplicate };
@@ -130,9 +130,9 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       id: "deleteMedia",
       method: "DELETE",
       path: "/media/{id}",
-      summary: "Delete a picture that no campaign and no autoresponder shows",
+      summary: "Delete a picture that no campaign, autoresponder, template or brand shows",
       description:
-        "Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, or a step of an autoresponder shows it; the message names them.",
+        "Its address answers 404 from now on, also in transactional mail that shows it. 409 while a campaign, sent ones included, a step of an autoresponder, the present version of a template or the brand shows it; the message names them.",
       needs: need(mediaResource, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],

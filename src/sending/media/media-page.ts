@@ -27,8 +27,8 @@ const headers = {
 export function registerMedia(pages: FastifyInstance, db: Queryable): void {
   const kept = new AsyncCache<ServedMedia | undefined>(KEPT);
   pages.get<{ Params: { "*": string } }>(`${MEDIA_PATH}*`, async (request, reply) => {
-    const [token = "", _fileName, ...more] = request.params["*"].split("/");
-    const named = more.length === 0 ? readMediaToken(token) : null;
+    const [token = "", ...rest] = request.params["*"].split("/");
+    const named = rest.length === 1 ? readMediaToken(token) : null;
     const served =
       named && (await kept.get(token, () => findServedMedia(db, named.workspaceId, named.id, PART_OCTETS)));
     if (!named || !served) throw notFound("Picture");

@@ -1,5 +1,5 @@
 /** What shows a picture, so that it cannot be deleted meanwhile. */
-import { refuseWhileUsed } from "#audience/segments/refuse-used-field-changes.ts";
+import { refuseWhileUsed, type UseInRefusal } from "#audience/uses/refuse-while-used.ts";
 import type { ObjectUse } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -7,12 +7,7 @@ import { mediaIn } from "./media-link.ts";
 import { lockMedia } from "./store.ts";
 
 /** A kind of users of pictures, by the id of the picture. */
-export interface MediaUse extends ObjectUse<string> {
-  /** The start of a refusal: `Campaigns`. */
-  readonly what: string;
-  /** What the caller has to do first: `change them`. */
-  readonly remedy: string;
-}
+export interface MediaUse extends ObjectUse<string>, UseInRefusal {}
 
 /** @throws ApiError CONFLICT while something shows the picture; the message has names */
 export async function requireMediaUnused(

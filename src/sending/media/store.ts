@@ -1,6 +1,6 @@
 /** The table of pictures. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { foldText } from "#audience/segments/conditions/text-kind.ts";
+import { foldText } from "#platform/database/fold-text.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";

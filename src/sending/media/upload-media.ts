@@ -3,12 +3,16 @@ import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Database } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
+import { ApiError } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import type { NewMedia } from "./media.ts";
 import type { PictureRecoder } from "./picture/recode-in-thread.ts";
 import { findMediaOfFile, insertMedia, type MediaRow, mediaRoom, type StoredPicture } from "./store.ts";
+
+/** Attempts to store what other requests store and delete at the same time. */
+const MOST_ATTEMPTS = 5;
 
 export interface UploadDeps extends StorageDeps {
   readonly db: Database;
@@ -23,7 +27,7 @@ export interface StoredUpload {
 
 /**
  * @throws ApiError VALIDATION_ERROR for what is no picture or too large, PLAN_LIMIT_REACHED, BAD_REQUEST when the workspace
- *   has too many pictures, RATE_LIMIT_EXCEEDED
+ *   has too many pictures, CONFLICT, RATE_LIMIT_EXCEEDED
  */
 export async function uploadMedia(
   deps: UploadDeps,
@@ -49,15 +53,17 @@ async function insert(
   picture: StoredPicture,
 ): Promise<StoredUpload> {
   const { db, clock } = deps;
-  const stored = await db.transaction(async (tx) => {
-    await requireBelowRowLimit(tx, workspaceId, mediaRoom);
-    return withinBytes(deps, tx, workspaceId, () => insertMedia(tx, workspaceId, picture, clock.now()));
-  });
-  if (stored !== undefined) return { picture: stored, isDuplicate: false };
-  // Another process has stored the same file meanwhile.
-  const known = await findMediaOfFile(db, workspaceId, picture.sourceSha256);
-  if (known === undefined) throw new Error("a picture was deleted while the same file was uploaded");
-  return { picture: known, isDuplicate: true };
+  for (let made = 0; made < MOST_ATTEMPTS; made += 1) {
+    const stored = await db.transaction(async (tx) => {
+      await requireBelowRowLimit(tx, workspaceId, mediaRoom);
+      return withinBytes(deps, tx, workspaceId, () => insertMedia(tx, workspaceId, picture, clock.now()));
+    });
+    if (stored !== undefined) return { picture: stored, isDuplicate: false };
+    // Another process has stored the same file meanwhile. Its picture may be deleted since.
+    const known = await findMediaOfFile(db, workspaceId, picture.sourceSha256);
+    if (known !== undefined) return { picture: known, isDuplicate: true };
+  }
+  throw new ApiError("CONFLICT", "Other requests keep storing and deleting this file: send this one again");
 }
 
 /** One line: it becomes an attribute of HTML. */

@@ -4,7 +4,6 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { noBrand } from "#sending/designs/design.ts";
 import { fieldError } from "#sending/mail-fields.ts";
 import type { CheckedTemplate, TemplateToCheck } from "./compile/check-template.ts";
 import type { ContentCompiler } from "./compile/compile-in-thread.ts";
@@ -46,7 +45,6 @@ export async function compileWithLayout(
       preheader,
       layout: around,
       isLayout: kind === "layout" && around === null,
-      brand: noBrand,
     },
     subject,
     text_content,

@@ -8,7 +8,6 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { need, permissionOf } from "#platform/http/endpoint.ts";
-import { noBrand } from "#sending/designs/design.ts";
 import { isDesign } from "#sending/designs/read-design.ts";
 import { fieldError, readBody, readDesignSize } from "#sending/mail-fields.ts";
 import type { ContentCompiler } from "./compile/compile-in-thread.ts";
@@ -115,7 +114,7 @@ function compiled(
   body: WrittenBody,
   around: Pick<ContentSource, "preheader" | "layout"> = { preheader: null, layout: null },
 ): Promise<string> {
-  return compiler.compile(workspaceId, { body, ...around, isLayout: false, brand: noBrand });
+  return compiler.compile(workspaceId, { body, ...around, isLayout: false });
 }
 
 /** @throws ApiError VALIDATION_ERROR for a version without a template */

@@ -3,6 +3,8 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { mediaIn } from "#sending/media/media-link.ts";
+import { lockMedia } from "#sending/media/store.ts";
 import type { TemplateVersion, TemplateVersionSummary } from "./template.ts";
 
 /** Versions of one template. */
@@ -17,6 +19,9 @@ export function contentColumns(without?: "content"): Sql {
 
 const summary = sql`
   v.id, v.version, v.cause, v.format, v.subject, v.preheader, v.layout_id, v.created_by, v.created_at`;
+
+const columns = sql`template_id, version, id, cause, format, subject, preheader, html_content, mjml, design,
+  text_content, layout_id, compiled_html, warnings, created_by, created_at`;
 
 export function listVersions(
   db: Queryable,
@@ -56,7 +61,10 @@ export interface NewVersion extends TemplateVersion {
   readonly template_id: string;
 }
 
-/** Writes versions, and deletes the oldest of their templates beyond the limit. */
+/**
+ * Writes versions, and deletes the oldest of their templates beyond the limit. The pictures that they show are locked, so that
+ * none is deleted before the versions are there.
+ */
 export async function insertVersions(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -64,17 +72,20 @@ export async function insertVersions(
 ): Promise<void> {
   const column = <Value>(read: (version: NewVersion) => Value) => versions.map(read);
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  const shown = versions.map(({ compiled_html }) => mediaIn(compiled_html, workspaceId));
+  const kept = new Set(await lockMedia(tx, workspaceId, shown.flat()));
+  const mediaIds = shown.map((ids) => `{${ids.filter((id) => kept.has(id)).join()}}`);
   await tx.run(sql`
-    insert into template_versions (workspace_id, template_id, version, id, cause, format, subject, preheader, html_content,
-      mjml, design, text_content, layout_id, compiled_html, warnings, created_by, created_at)
-    select ${workspaceId}, * from unnest(${column((one) => one.template_id)}::uuid[],
+    insert into template_versions (workspace_id, ${columns}, media_ids)
+    select ${workspaceId}, ${columns}, media_ids::uuid[] from unnest(${column((one) => one.template_id)}::uuid[],
       ${column((one) => one.version)}::int[], ${column((one) => one.id)}::uuid[], ${column((one) => one.cause)}::text[],
       ${column((one) => one.format)}::text[], ${column((one) => one.subject)}::text[],
       ${column((one) => one.preheader)}::text[], ${column((one) => one.html_content)}::text[],
       ${column((one) => one.mjml)}::text[], ${column((one) => json(one.design))}::json[],
       ${column((one) => one.text_content)}::text[], ${column((one) => one.layout_id)}::uuid[],
       ${column((one) => one.compiled_html)}::text[], ${column((one) => json(one.warnings))}::jsonb[],
-      ${column((one) => one.created_by)}::text[], ${column((one) => one.created_at)}::timestamptz[])`);
+      ${column((one) => one.created_by)}::text[], ${column((one) => one.created_at)}::timestamptz[], ${mediaIds}::text[])
+      as v (${columns}, media_ids)`);
   await tx.run(sql`
     delete from template_versions v
     using unnest(${column((one) => one.template_id)}::uuid[], ${column((one) => one.version)}::int[])

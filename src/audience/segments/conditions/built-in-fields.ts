@@ -4,6 +4,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
+import { foldCase, foldText } from "#platform/database/fold-text.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import type { EvaluatedMember, StatementContext } from "./bound-rule.ts";
 import { campaignKind } from "./campaign-kind.ts";
@@ -13,7 +14,7 @@ import { columnNumbers, numberKind } from "./number-kind.ts";
 import type { Membership, Person } from "./person.ts";
 import { mailingListKind, segmentKind } from "./reference-kinds.ts";
 import { statusKind } from "./status-kind.ts";
-import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
+import { type TextForms, textKind } from "./text-kind.ts";
 import { foldedText, textInColumn } from "./text-prechecks-sql.ts";
 
 const asItIs = (scope: BindingScope) => scope;

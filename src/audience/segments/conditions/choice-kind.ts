@@ -3,9 +3,9 @@
  * compared in their stored spelling, for which there is an index.
  */
 import sql, { join, type Sql } from "sql-template-tag";
+import { foldText } from "#platform/database/fold-text.ts";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
-import { foldText } from "./text-kind.ts";
 
 /** The SQL of the chosen values in a row. */
 export interface ChoiceSource {

@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { FieldType } from "#audience/custom-fields/field-types.ts";
 import { choiceOf } from "#audience/custom-fields/field-value-reader.ts";
+import { foldText } from "#platform/database/fold-text.ts";
 import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import type { EvaluatedMember } from "./bound-rule.ts";
@@ -9,7 +10,7 @@ import { multiselectKind, multiselectSource, selectKind, selectSource } from "./
 import { customDates, dateKind, heldDate } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
-import { foldText, textKind } from "./text-kind.ts";
+import { textKind } from "./text-kind.ts";
 import { textInJson } from "./text-prechecks-sql.ts";
 
 /** Makes a field from a name and its definition. */

@@ -3,9 +3,9 @@
  * are decided beforehand.
  */
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
+import { foldText } from "#platform/database/fold-text.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
 import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
-import { foldText } from "./text-kind.ts";
 
 type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;
 

@@ -1,5 +1,6 @@
 /** Conditions on text, which is compared trimmed and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
+import { foldText } from "#platform/database/fold-text.ts";
 import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
 import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-prechecks-sql.ts";
@@ -15,24 +16,6 @@ export interface TextSetting extends Moment, TextForms {}
 
 type TextQuestion = ValueTest<string, TextSource>;
 type TextOperator = Operator<string, TextSource, TextSetting>;
-
-/**
- * Lower case character by character, as PostgreSQL does it. JavaScript's toLowerCase makes two characters of İ, and
- * treats Σ by its position.
- */
-export function foldCase(text: string): string {
-  if (isAscii.test(text)) return text.toLowerCase();
-  return Array.from(text, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join(
-    "",
-  );
-}
-
-const isAscii = /^\p{ASCII}*$/u;
-
-/** The form in which two texts are compared. */
-export function foldText(text: string): string {
-  return foldCase(text).trim();
-}
 
 const whole = ({ normal }: TextForms) => normal;
 const end = ({ normal, normalEnd = normal }: TextForms) => normalEnd;

@@ -121,6 +121,22 @@ test("pictures of a request are limited together, however often it names them, b
   const emails = attachments.map((attachment) => mail([attachment]));
   const several = await call("POST", "/emails/batch", { emails });
   expect([several.status, several.body.details[0].field]).toEqual([400, "emails"]);
-  const many = Array.from({ length: 501 }, () => ({ media_id: newId() }));
-  expect((await call("POST", "/emails", mail(many))).body.error).toMatch(/at most 500 different pictures/);
+  const many = Array.from({ length: 6 }, () =>
+    mail(Array.from({ length: 100 }, () => ({ media_id: newId() }))),
+  );
+  const batch = await call("POST", "/emails/batch", { emails: many });
+  expect(batch.body.error).toMatch(/at most 500 different pictures/);
+});
+
+test("a mail with more than 100 attachments is refused alone, and its pictures are not read", async () => {
+  const { id } = await upload();
+  const emails = [mail(Array.from({ length: 501 }, () => ({ media_id: newId() }))), mail([{ media_id: id }])];
+  const { status, body } = await call("POST", "/emails/batch", { emails });
+  expect([status, body.data.results.map(({ success }: { success: boolean }) => success)]).toEqual([
+    200,
+    [false, true],
+  ]);
+  expect((await call("POST", "/emails", emails[0])).body.error).toBe(
+    "attachments may hold at most 100 files",
+  );
 });

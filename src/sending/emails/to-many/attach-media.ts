@@ -6,7 +6,7 @@ import { createWorkspaceLimiter, type KeyedLimiter } from "#platform/concurrency
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { MOST_ATTACHED_BYTES } from "#sending/emails/read-attachments.ts";
+import { MOST_ATTACHED_BYTES, MOST_ATTACHMENTS } from "#sending/emails/read-attachments.ts";
 import { listMediaContents, listMediaFiles } from "#sending/media/store.ts";
 import type { AttachedPictures, MailAttachment } from "./mail-attachment.ts";
 
@@ -41,9 +41,11 @@ export class MediaAttachments {
     field: "attachments" | "emails",
     work: (pictures: AttachedPictures) => Promise<Result>,
   ): Promise<Result> {
-    const named = mails.flatMap(({ attachments }) =>
-      (attachments ?? []).flatMap(({ media_id }) => media_id ?? []),
+    // A mail with more files is refused for them (read-attachments.ts).
+    const few = mails.flatMap(({ attachments }) =>
+      attachments == null || attachments.length > MOST_ATTACHMENTS ? [] : attachments,
     );
+    const named = few.flatMap(({ media_id }) => media_id ?? []);
     if (named.length === 0) return work(new Map());
     return this.#takeTurn(workspaceId, async () => work(await this.#read(workspaceId, named, field)));
   }

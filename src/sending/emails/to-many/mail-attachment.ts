@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 import { omittable } from "#platform/shapes.ts";
-import { NewAttachment } from "#sending/emails/read-attachments.ts";
+import { NewAttachment, requireFewFiles } from "#sending/emails/read-attachments.ts";
 import { fileNameOf } from "#sending/media/media-link.ts";
 import type { MediaFile } from "#sending/media/store.ts";
 
@@ -48,6 +48,7 @@ export function withPictures(
   attachments: readonly MailAttachment[],
   pictures: AttachedPictures,
 ): Static<typeof NewAttachment>[] {
+  requireFewFiles(attachments.length);
   return attachments.map(({ media_id, ...given }, index) => {
     const at = `attachments[${index}]`;
     if (media_id == null) return requireContent(given, at);

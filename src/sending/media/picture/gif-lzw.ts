@@ -16,7 +16,7 @@ export function decodeLzw(codes: Buffer, codeSize: number, length: number): Uint
   const pixels = new Uint8Array(length);
   const clear = 2 ** codeSize;
   const end = clear + 1;
-  // A code stands for the pixels of an earlier code and one more.
+  // A code means the pixels of an earlier code, and one more pixel after them.
   const earlier = new Uint16Array(MOST_CODES);
   const last = new Uint8Array(MOST_CODES);
   const lengths = new Uint16Array(MOST_CODES).fill(1, 0, clear);

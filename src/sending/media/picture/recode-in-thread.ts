@@ -1,6 +1,7 @@
 /**
- * Writes pictures again in a thread, so that a large one delays no other request. One picture of a workspace is written at a
- * time, and its file is read when its turn has come, so that many uploads take no more memory than one.
+ * Writes pictures again in a thread, so that a large one delays no other request. A workspace has one picture in the thread or
+ * waiting for it, so that workspaces take turns, and its file is read when it is the workspace's turn, so that many uploads take
+ * no more memory than one.
  */
 import { createWorkspaceLimiter, type KeyedLimiter } from "#platform/concurrency.ts";
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";

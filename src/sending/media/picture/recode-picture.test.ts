@@ -134,6 +134,23 @@ test("data hidden behind the pixels of a GIF's frame is gone", async () => {
   expect(shown(picture.octets)).toEqual(shown(plain));
 });
 
+test("colours of a GIF that no pixel has are gone, of the common palette and of a frame's own", async () => {
+  const hidden = Array.from(SECRET.slice(0, 15).matchAll(/.../gs), ([three]) =>
+    Buffer.from(three).readUIntBE(0, 3),
+  );
+  const common = [0xff0000, 0x00ff00, 0x0000ff, ...hidden];
+  const own = [0x123456, ...hidden, 0x654321, 0xabcdef];
+  const buffer = Buffer.alloc(2_000);
+  const writer = new GifWriter(buffer, 3, 1, { palette: [...common] });
+  writer.addFrame(0, 0, 3, 1, [0, 2, 0]);
+  writer.addFrame(0, 0, 3, 1, [0, 6, 0], { palette: own });
+  const plain = buffer.subarray(0, writer.end());
+  expect(plain.includes(SECRET.slice(0, 15))).toBe(true);
+  const { octets } = await recodePicture(plain);
+  expect(Buffer.from(octets).includes(SECRET.slice(0, 6))).toBe(false);
+  expect(shown(octets)).toEqual(shown(plain));
+});
+
 test("pixels of GIFs are decompressed as another library does", () => {
   const pixels = fc.tuple(
     fc.integer({ min: 1, max: 8 }),

@@ -1,6 +1,6 @@
 /**
- * Writes a GIF again, frame by frame, with its palettes, times and ways of disposal, and without comments, texts and data of
- * applications. The colours stay as they are. A wide one is scaled down to every n-th pixel: then the frames of an animation
+ * Writes a GIF again, frame by frame, with its palettes, times and ways of disposal, and without comments, texts, data of
+ * applications and colours that no pixel has. The other colours stay as they are. A wide one is scaled down to every n-th pixel: then the frames of an animation
  * fit together as before.
  */
 import { GifWriter } from "omggif";
@@ -10,6 +10,9 @@ import { MOST_WIDTH } from "./picture.ts";
 
 /** The largest way of disposal that is defined (section 23). */
 const LAST_DISPOSAL = 3;
+
+/** The place of the common palette: after the header and the description of the screen (sections 17 to 19). */
+const COMMON_PALETTE = 13;
 
 export interface WrittenGif {
   readonly octets: Uint8Array;
@@ -32,18 +35,25 @@ export function rewriteGif(file: Buffer, mostOctets: number): WrittenGif {
     ...(loop !== null && { loop }),
     ...(palette && { palette: [...palette] }),
   });
+  const shownOfCommon = new Set<number>();
   for (const frame of frames) {
     const { delay, disposal, transparent } = frame.control;
     const columns = samples(frame.x, frame.width, width, screen.width);
     const rows = samples(frame.y, frame.height, height, screen.height);
     // The types of the library ask for arrays, of which it uses the indices only.
     const pixels = pixelsOf(file, frame, columns.from, rows.from) as unknown as number[];
+    const shown = frame.palette ? new Set<number>() : shownOfCommon;
+    for (const index of pixels) if (index !== transparent) shown.add(index);
     writer.addFrame(columns.start, rows.start, columns.from.length, rows.from.length, pixels, {
       delay,
       disposal: disposal <= LAST_DISPOSAL ? disposal : 0,
       ...(transparent !== null && { transparent }),
-      ...(frame.palette && { palette: [...frame.palette] }),
+      ...(frame.palette && { palette: frame.palette.map((colour, at) => (shown.has(at) ? colour : 0)) }),
     });
+  }
+  // The common palette is written before the frames are known.
+  for (const at of palette?.keys() ?? []) {
+    if (!shownOfCommon.has(at)) buffer.fill(0, COMMON_PALETTE + 3 * at, COMMON_PALETTE + 3 * (at + 1));
   }
   return { octets: buffer.subarray(0, writer.end()), ...screen, frames: frames.length };
 }

@@ -7,6 +7,7 @@ import type { FieldFault } from "#platform/errors.ts";
 import { compileContent } from "#sending/content/compile.ts";
 import { unknownNames } from "#sending/content/merge-tag-names.ts";
 import { type ContentFault, fieldFault, inField } from "#sending/content/parse-content.ts";
+import type { DesignBrand } from "#sending/designs/design.ts";
 import { compileSource } from "./compile-source.ts";
 import { bodyFields, type ContentSource } from "./content-source.ts";
 
@@ -24,9 +25,9 @@ export type CheckedTemplate =
   | { readonly ok: true; readonly html: string; readonly warnings: readonly ContentFault[] }
   | { readonly ok: false; readonly faults: readonly FieldFault[] };
 
-export async function checkTemplate(template: TemplateToCheck): Promise<CheckedTemplate> {
+export async function checkTemplate(template: TemplateToCheck, brand: DesignBrand): Promise<CheckedTemplate> {
   const { source, subject, text_content } = template;
-  const compiled = await compileSource(source);
+  const compiled = await compileSource(source, brand);
   if (!compiled.ok) return compiled;
   const fields = new Set(template.fields);
   const field = bodyFields[source.body.format];

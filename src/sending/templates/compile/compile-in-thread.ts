@@ -7,14 +7,16 @@ import {
   type WorkerThread,
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
+import type { DesignBrand } from "#sending/designs/design.ts";
 import type { CheckedTemplate, TemplateToCheck } from "./check-template.ts";
 import type { CompiledSource } from "./compile-source.ts";
 import type { ContentSource } from "./content-source.ts";
 
 /** A body to compile, or templates to compile and try, each until one has faults. */
-export type CompileQuestion =
+type Task =
   | { readonly source: ContentSource; readonly templates?: undefined }
   | { readonly templates: readonly TemplateToCheck[] };
+export type CompileQuestion = Task & { readonly brand: DesignBrand };
 export type CompileAnswer = CompiledSource | { readonly checked: readonly CheckedTemplate[] };
 
 /** The longest MJML takes a second or two, and several times that on a busy machine. */
@@ -25,13 +27,16 @@ const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 10_000 };
 
 export class ContentCompiler {
   readonly #thread: WorkerThread<CompileQuestion, CompileAnswer>;
+  readonly #brandOf: (workspaceId: WorkspaceId) => Promise<DesignBrand>;
   readonly #takeTurn = createWorkspaceLimiter(
     BOUNDS,
     "Too much content of this workspace is being compiled: send fewer requests at a time",
   );
 
-  constructor(limits = LIMITS) {
-    this.#thread = createWorkerThread(new URL("compile-thread.ts", import.meta.url), limits);
+  /** @param brandOf what designs show of a workspace */
+  constructor(brandOf: (workspaceId: WorkspaceId) => Promise<DesignBrand>) {
+    this.#brandOf = brandOf;
+    this.#thread = createWorkerThread(new URL("compile-thread.ts", import.meta.url), LIMITS);
   }
 
   /** The HTML of MJML or of a design. @throws ApiError VALIDATION_ERROR, and those of #ask */
@@ -62,9 +67,9 @@ export class ContentCompiler {
   }
 
   /** @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for content that takes too much memory, SERVICE_UNAVAILABLE for one that takes too long */
-  #ask(workspaceId: WorkspaceId, question: CompileQuestion): Promise<CompileAnswer> {
+  #ask(workspaceId: WorkspaceId, task: Task): Promise<CompileAnswer> {
     return this.#takeTurn(workspaceId, async () => {
-      const answer = await this.#thread.ask(question);
+      const answer = await this.#thread.ask({ ...task, brand: await this.#brandOf(workspaceId) });
       if (answer.ok) return answer.answer;
       if (answer.reason === "too_slow")
         throw overloaded("The content could not be compiled in time: shorten it, or try again");

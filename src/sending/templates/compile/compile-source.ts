@@ -30,12 +30,12 @@ class SourceFaults extends Error {
 
 type MjmlBody = Exclude<WrittenBody, { format: "html" }>;
 
-export async function compileSource(source: ContentSource): Promise<CompiledSource> {
+export async function compileSource(source: ContentSource, brand: DesignBrand): Promise<CompiledSource> {
   try {
     if (source.preheader !== null) requireTemplate(source.preheader, "preheader");
     const html = await (source.body.format === "html"
       ? compileHtml(source.body.html, source)
-      : compileToMjml(source.body, source));
+      : compileToMjml(source.body, source, brand));
     return { ok: true, html };
   } catch (fault) {
     if (fault instanceof SourceFaults) return { ok: false, faults: fault.faults };
@@ -64,13 +64,14 @@ function joinHtml(layout: WrittenBody, html: string): string {
   return layout.html.slice(0, place.start) + html + layout.html.slice(place.end);
 }
 
-async function compileToMjml(body: MjmlBody, source: ContentSource): Promise<string> {
-  const { preheader, layout, isLayout, brand } = source;
+async function compileToMjml(body: MjmlBody, source: ContentSource, brand: DesignBrand): Promise<string> {
+  const { preheader, layout, isLayout } = source;
   const field = bodyFields[body.format];
   if (layout?.format === "html") {
     throw new SourceFaults(fieldFault("layout_id", "is of a layout in HTML, which wraps HTML"));
   }
-  const own = mjmlOf(body, preheader, brand);
+  // The layout has the logo.
+  const own = mjmlOf(body, preheader, layout === null ? brand : { ...brand, logo_url: null });
   if (isLayout) requirePlace(own, field, () => true);
   if (layout !== null && body.format === "mjml") requireElements(own);
   const joined = layout === null ? own : joinMjml(mjmlOf(layout, null, brand), own);

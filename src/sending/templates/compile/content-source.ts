@@ -1,5 +1,4 @@
 /** What the author of a mail writes: HTML, MJML or a design, and what is put into it or around it. */
-import type { DesignBrand } from "#sending/designs/design.ts";
 
 export const contentFormats = ["html", "mjml", "design"] as const;
 export type ContentFormat = (typeof contentFormats)[number];
@@ -21,7 +20,6 @@ export interface ContentSource {
   readonly layout: WrittenBody | null;
   /** Whether it is a layout itself, with one place for the content of others. */
   readonly isLayout: boolean;
-  readonly brand: DesignBrand;
 }
 
 /** The fields in which requests have a body, and in which answers show it. */
