@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { builtInLanes } from "#delivery/lanes/default-lanes.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { applyCounterDeltas } from "#messages/counters/apply-deltas-store.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { reportScene } from "#test/support/report-scene.ts";
@@ -24,10 +25,18 @@ const { database: db, clock, dns } = service;
 const now = new Date("2026-06-15T12:00:00Z");
 const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 });
 const context = { signal: new AbortController().signal, log: createLog("silent") };
-const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver) => {
+/** @returns how often the task ran until it had nothing more to do */
+const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver): Promise<number> => {
   await applyCounterDeltas(db).run(context);
   const task = lookUpMailboxProviders({ db, clock, resolver: asked, lanes: builtInLanes });
-  await task.run(context);
+  for (let runs = 1; ; runs++) {
+    try {
+      await task.run(context);
+      return runs;
+    } catch (err) {
+      if (!(err instanceof PutBack)) throw err;
+    }
+  }
 };
 const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
 
@@ -114,4 +123,31 @@ test("a workspace without mail has no providers, and an unknown provider no doma
   expect(await get("/deliverability/providers")).toEqual({ providers: [], window_days: 30 });
   expect(await get("/deliverability/recipient-domains?provider=nobody")).toMatchObject({ stats: [] });
   expect((await call("GET", "/deliverability/recipient-domains?provider=%00")).status).toBe(400);
+});
+
+test("all domains are looked up without a pause, also those behind one without an answer, each workspace in turn", async () => {
+  const [large, small] = [await service.newWorkspace(), await service.newWorkspace()];
+  for (const [{ workspaceId }, name, count] of [
+    [large, "large", 2_500],
+    [small, "small", 1],
+  ] as const) {
+    await db.run(sql`
+      insert into report_domain_weeks (workspace_id, week, domain, delivered)
+      select ${workspaceId}, ${now}::timestamptz::date, ${name} || n || '.test', ${count} - n
+      from generate_series(0, ${count - 1}::int) n`);
+  }
+  const asked: string[] = [];
+  const runs = await lookUp({
+    mx: async (domain) => {
+      asked.push(domain);
+      return domain === "large0.test"
+        ? { outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }
+        : { outcome: "absent", reason: "nxdomain" };
+    },
+  });
+  const found = await db.row(sql`
+    select count(*)::int as domains from mailbox_domains where domain like 'large%' or domain like 'small%'`);
+  expect([found, runs]).toEqual([{ domains: 2_500 }, 3]);
+  expect(asked.indexOf("small0.test")).toBeLessThan(20);
+  await db.run(sql`delete from report_domain_weeks where domain like 'large%' or domain like 'small%'`);
 });
