@@ -97,6 +97,8 @@ test("domains that are not looked up yet are a group of their own, also when the
   expect(await db.rows(sql`select from mailbox_domains`)).toEqual([]);
   await lookUp();
   expect(new Set(await names())).toEqual(new Set([null, "google"]));
+  const { stats } = await get("/deliverability/recipient-domains?provider=not_looked_up");
+  expect(stats).toMatchObject([{ domain: "broken.test" }]);
 });
 
 test("a provider is looked up again after two weeks, and kept while the DNS does not answer", async () => {
@@ -118,11 +120,14 @@ test("a provider is looked up again after two weeks, and kept while the DNS does
   expect((await get("/deliverability/providers")).providers).toMatchObject([{ provider: "google" }]);
 });
 
-test("a workspace without mail has no providers, and an unknown provider no domains", async () => {
+test("a workspace without mail has no providers, and the domains of a name that is no provider are refused", async () => {
   const { get, call } = await reportScene(service);
   expect(await get("/deliverability/providers")).toEqual({ providers: [], window_days: 30 });
-  expect(await get("/deliverability/recipient-domains?provider=nobody")).toMatchObject({ stats: [] });
-  expect((await call("GET", "/deliverability/recipient-domains?provider=%00")).status).toBe(400);
+  for (const name of ["nobody", "__proto__", "%00"]) {
+    const refused = await call("GET", `/deliverability/recipient-domains?provider=${name}`);
+    expect([name, refused.status]).toEqual([name, 400]);
+  }
+  expect(await get("/deliverability/recipient-domains?provider=default")).toMatchObject({ stats: [] });
 });
 
 test("all domains are looked up without a pause, also those behind one without an answer, each workspace in turn", async () => {

@@ -5,9 +5,11 @@ import { DAY } from "#messages/counters/deltas-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** A relation with the domains of a provider. */
-export const domainsOfProvider = (provider: string): Sql => sql`(
-  select domain from mailbox_domains where provider = ${provider})`;
+/** Whether a recipient domain belongs to a provider. @param provider null: to none, because it is not looked up yet */
+export const isOfProvider = (domain: Sql, provider: string | null): Sql =>
+  provider === null
+    ? sql`not exists (select from mailbox_domains m where m.domain = ${domain} and m.provider is not null)`
+    : sql`${domain} in (select domain from mailbox_domains where provider = ${provider})`;
 
 /**
  * Over all workspaces: domains of mail since a day that are due for a look-up. The first of each workspace, by messages, come
