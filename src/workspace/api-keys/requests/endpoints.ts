@@ -31,7 +31,7 @@ const ApiRequest = Type.Object(
     request_id: Type.String({ description: "X-Request-Id of the answer." }),
     left_out: Type.Integer({
       description:
-        "How many requests of this key before this one were not recorded, because there were too many. A success counts the successes, a failure (status 400 or more) the failures.",
+        "How many requests of this key were not recorded since its previous row of the same kind, because there were too many. The kinds are successes and failures (status 400 or more).",
     }),
   },
   { $id: "ApiRequest", description: "A request of an API key that was answered." },
