@@ -102,9 +102,15 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
           isTotalExact: counted <= MOST_LISTED,
         });
         return {
-          people: page.rows.map(({ at: step, place: _, ...row }) => ({
-            ...row,
-            step_id: next.get(step) ?? step,
+          people: page.rows.map((row) => ({
+            subscriber_id: row.subscriber_id,
+            email: row.email,
+            first_name: row.first_name,
+            last_name: row.last_name,
+            step_id: next.get(row.at) ?? row.at,
+            started_at: row.started_at,
+            next_mail_at: row.next_mail_at,
+            continues: row.continues,
           })),
           pagination: page.pagination,
         };
