@@ -4,7 +4,7 @@ const KEY = "reloaded for an upgrade";
 /** A part that is missing in the new console, too, is reported and not reloaded for again. */
 const AGAIN_MS = 60_000;
 
-/** What a person has typed is kept in the service or on this device, so that nothing is lost. */
+/** Reloads the page. Drafts of campaigns are kept; what was typed into an open dialog is lost. */
 export function reloadAfterUpgrade(): void {
   window.addEventListener("vite:preloadError", (event) => {
     const last = Number(sessionStorage.getItem(KEY) ?? 0);

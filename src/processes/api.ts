@@ -50,8 +50,7 @@ import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { createLastSeen } from "#workspace/people/last-seen.ts";
-import { findMembership, findSession } from "#workspace/people/store.ts";
+import { createLastSeen, findMembership, findSession } from "#workspace/people/store.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 

@@ -21,14 +21,15 @@ type ReportingHooks = Pick<Parameters<typeof deliverabilityEndpoints>[0], "findL
 export function reportingEndpoints(context: ProcessContext, hooks: ReportingHooks): Endpoint[] {
   const { database: db, clock, config } = context;
   const hasGooglePostmaster = config.GOOGLE_POSTMASTER_CREDENTIALS !== null;
+  const lanes = mergeLanes(config.LANES_FILE);
   return [
     ...outcomeReportEndpoints({ db, clock }),
     ...dashboardEndpoints({ db, clock }),
     ...sendingReportEndpoints({ db, clock }),
     ...channelReportEndpoints({ db }),
-    ...queueEndpoints({ db, clock, lanes: mergeLanes(config.LANES_FILE) }),
+    ...queueEndpoints({ db, clock, lanes }),
     ...mailboxProviderEndpoints({ db, clock }),
-    ...deliverabilityEndpoints({ db, clock, ...hooks, hasGooglePostmaster }),
+    ...deliverabilityEndpoints({ db, clock, lanes, ...hooks, hasGooglePostmaster }),
   ];
 }
 
@@ -38,12 +39,13 @@ const PROVIDER_DNS = { timeoutMs: 3_000, tries: 2 };
 /** Looks up mailbox providers, unless no mail leaves the machine, and asks Google Postmaster daily if there are credentials. */
 export function reportingRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
   const { GOOGLE_POSTMASTER_CREDENTIALS: file, DNS_SERVERS: servers } = config;
-  const resolver = createResolver({ servers, ...PROVIDER_DNS });
-  const lanes = mergeLanes(config.LANES_FILE);
-  return [
-    ...(config.MAIL_MODE === "capture" ? [] : [lookUpMailboxProviders({ db, clock, resolver, lanes })]),
-    ...(file === null
-      ? []
-      : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })]),
-  ];
+  const tasks: Recurring[] = [];
+  if (config.MAIL_MODE !== "capture") {
+    const resolver = createResolver({ servers, ...PROVIDER_DNS });
+    tasks.push(lookUpMailboxProviders({ db, clock, resolver, lanes: mergeLanes(config.LANES_FILE) }));
+  }
+  if (file !== null) {
+    tasks.push(fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) }));
+  }
+  return tasks;
 }

@@ -5630,7 +5630,7 @@ export interface paths {
         put?: never;
         /**
          * Save a view, for oneself or for everyone in the workspace
-         * @description Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.
+         * @description Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own and 50 shared ones, a workspace 200 shared ones. The service does not read `state`.
          *
          *     Any valid key, and any member of the workspace, may call this.
          */
@@ -5662,7 +5662,7 @@ export interface paths {
         head?: never;
         /**
          * Change name, state or sharing of a view
-         * @description One's own views, and with `team:write` those that others share. Omitted fields stay as they are.
+         * @description One's own views, and with `team:write` those that others share; only the owner can stop sharing one. Omitted fields stay as they are.
          *
          *     Any valid key, and any member of the workspace, may call this.
          */
@@ -6768,7 +6768,7 @@ export interface components {
             ms: number;
             /** @description X-Request-Id of the answer. */
             request_id: string;
-            /** @description Requests of this key since the row before that were not recorded, because there were too many: of successes and failures those of the same kind. */
+            /** @description How many requests of this key were not recorded since its previous row of the same kind, because there were too many. The kinds are successes and failures (status 400 or more). */
             left_out: number;
         };
         Teammate: {
@@ -6961,9 +6961,9 @@ export interface components {
              * @description End of the period in which usage counts, in UTC; the allowance starts again then.
              */
             period_end: string;
-            /** @description Storage in use: bytes of message contents, received mail, drafts and job files; and rows. */
+            /** @description Storage in use: bytes of message contents, received mail, drafts, pictures and job files; and rows. */
             storage: {
-                /** @description Bytes of message contents, received mail, drafts and job files. */
+                /** @description Bytes of message contents, received mail, drafts, pictures and job files. */
                 bytes: {
                     /** @description How much is stored now. */
                     used: number;
@@ -7019,7 +7019,7 @@ export interface components {
             overage_rate: string | null;
             /** @description How much the workspace may store at one time. */
             storage: {
-                /** @description Bytes of message contents, received mail, drafts and job files; null is no limit. */
+                /** @description Bytes of message contents, received mail, drafts, pictures and job files; null is no limit. */
                 bytes: number | null;
                 /** @description People of the workspace, each counted once; null is no limit. */
                 subscribers: number | null;
@@ -31632,7 +31632,7 @@ export interface operations {
             query?: {
                 /** @description Number of days up to now. */
                 window_days?: number;
-                /** @description Only domains of this mailbox provider, as `listMailboxProviders` names it. `percent_total` remains a share of all messages. */
+                /** @description Only domains of this mailbox provider, as `listMailboxProviders` names it; `not_looked_up`: those without one. `percent_total` remains a share of all messages. */
                 provider?: string;
                 /** @description Page to return, from 1. */
                 page?: number;

@@ -2908,7 +2908,7 @@ export interface Operations {
   listViews(input?: { query?: Query<"listViews"> } & CallOptions): PagedCall<Data<"listViews">, "views">;
   /**
    * Save a view, for oneself or for everyone in the workspace.
-   * Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.
+   * Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own and 50 shared ones, a workspace 200 shared ones. The service does not read `state`.
    *
    * Any valid key, and any member of the workspace, may call this.
    *
@@ -2917,7 +2917,7 @@ export interface Operations {
   createView(input: { body: Body<"createView"> } & CallOptions): Call<Data<"createView">>;
   /**
    * Change name, state or sharing of a view.
-   * One's own views, and with `team:write` those that others share. Omitted fields stay as they are.
+   * One's own views, and with `team:write` those that others share; only the owner can stop sharing one. Omitted fields stay as they are.
    *
    * Any valid key, and any member of the workspace, may call this.
    *

@@ -22,10 +22,10 @@ export function useNotices(withDismissed: boolean) {
   const open = data?.notices.filter(({ dismissed_at }) => dismissed_at === null) ?? [];
   const isNewest = live?.newest_id === null || open.some(({ id }) => id === live?.newest_id);
   const isOld = data !== undefined && live !== undefined && (live.total !== open.length || !isNewest);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one more request for each live state that shows other notices
+  // Once for each live state. A request that is under way began before the change, so it is replaced.
   useEffect(() => {
-    if (isOld) void refetch({ cancelRefetch: false });
-  }, [isOld, live?.total, live?.newest_id, refetch]);
+    if (isOld && live !== undefined) void refetch();
+  }, [isOld, live, refetch]);
   return {
     notices: data?.notices as readonly Schema<"Notice">[] | undefined,
     total: data ? open.length : (live?.total ?? 0),

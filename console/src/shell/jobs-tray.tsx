@@ -50,11 +50,20 @@ function LiveJobs() {
 }
 
 /** First words of the keys of queries about people and suppression, which imports and bulk actions change. */
-const changedByJobs: ReadonlySet<string> = new Set(
-  "entries jobs list lists members people person segment segments suppression-list suppression-lists suppressions".split(
-    " ",
-  ),
-);
+const changedByJobs: ReadonlySet<string> = new Set([
+  "entries",
+  "jobs",
+  "list",
+  "lists",
+  "members",
+  "people",
+  "person",
+  "segment",
+  "segments",
+  "suppression-list",
+  "suppression-lists",
+  "suppressions",
+]);
 
 /** When a job ends, what is shown of people is loaded again. */
 function useEndedJobs(jobs: readonly LiveJob[] | undefined) {

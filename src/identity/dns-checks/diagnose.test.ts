@@ -96,7 +96,6 @@ describe("a text", () => {
     }
   });
 
-  const names = Array.from({ length: 12 }, (_, at) => `n${at}`);
 
   test("of SPF or DMARC that is there twice may be there once", async () => {
     const labels = "abcdefghijkl".split("");

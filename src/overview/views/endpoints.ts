@@ -3,13 +3,13 @@ import type { Static } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { required } from "#platform/errors.ts";
+import { invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import { pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
-import { newId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { team } from "#workspace/team/permission.ts";
@@ -18,6 +18,7 @@ import {
   insertView,
   listViews,
   lockView,
+  ownSharedViewRoom,
   ownViewRoom,
   removeView,
   sharedViewRoom,
@@ -27,7 +28,6 @@ import {
 import { NewView, View, ViewChange } from "./view.ts";
 
 export function viewEndpoints({ db, clock }: { readonly db: Database; readonly clock: Clock }): Endpoint[] {
-  const roomOf = (isShared: boolean, ownerId: string) => (isShared ? sharedViewRoom : ownViewRoom(ownerId));
   return [
     endpoint({
       id: "listViews",
@@ -56,7 +56,7 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
       path: "/views",
       summary: "Save a view, for oneself or for everyone in the workspace",
       description:
-        "Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own, a workspace 200 shared ones. The service does not read `state`.",
+        "Every caller may save views; `is_shared` shows one to everyone in the workspace. A person or API key has at most 100 views of its own and 50 shared ones, a workspace 200 shared ones. The service does not read `state`.",
       needs: "authenticated",
       body: NewView,
       answer: View,
@@ -78,7 +78,7 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
           updated_at: now,
         };
         return db.transaction(async (tx) => {
-          await requireBelowRowLimit(tx, workspaceId, roomOf(view.is_shared, actor.id));
+          await requireRoom(tx, workspaceId, view);
           await insertView(tx, workspaceId, view);
           return shown(view, caller);
         });
@@ -90,7 +90,7 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
       path: "/views/{id}",
       summary: "Change name, state or sharing of a view",
       description:
-        "One's own views, and with `team:write` those that others share. Omitted fields stay as they are.",
+        "One's own views, and with `team:write` those that others share; only the owner can stop sharing one. Omitted fields stay as they are.",
       needs: "authenticated",
       body: ViewChange,
       answer: View,
@@ -102,8 +102,10 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
         return db.transaction(async (tx) => {
           const view = await lockChangeable(tx, caller, params.id);
           const isShared = body.is_shared ?? view.is_shared;
-          if (isShared !== view.is_shared) {
-            await requireBelowRowLimit(tx, workspaceId, roomOf(isShared, view.owner_id));
+          // Only its owner would reach it then, who may have left the workspace.
+          if (!isShared && view.owner_id !== caller.actor.id) {
+            const message = "is_shared: only the owner of a view can stop sharing it; delete it instead";
+            throw invalid({ field: "is_shared", message });
           }
           const changed: ViewRow = {
             ...view,
@@ -112,6 +114,7 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
             is_shared: isShared,
             updated_at: clock.now(),
           };
+          if (isShared !== view.is_shared) await requireRoom(tx, workspaceId, changed);
           await updateView(tx, workspaceId, changed);
           return shown(changed, caller);
         });
@@ -137,6 +140,13 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
       },
     }),
   ];
+}
+
+/** @throws ApiError BAD_REQUEST if the owner or the workspace has as many views of this kind as allowed */
+async function requireRoom(tx: Queryable, workspaceId: WorkspaceId, view: ViewRow): Promise<void> {
+  if (!view.is_shared) return requireBelowRowLimit(tx, workspaceId, ownViewRoom(view.owner_id));
+  await requireBelowRowLimit(tx, workspaceId, ownSharedViewRoom(view.owner_id));
+  await requireBelowRowLimit(tx, workspaceId, sharedViewRoom);
 }
 
 /** Whether it is the caller's own takes the place of the owner's id. */

@@ -13,6 +13,16 @@ export const sharedViewRoom: WorkspaceRowLimit = {
 };
 
 /** @param ownerId id of the person or the API key */
+export function ownSharedViewRoom(ownerId: string): WorkspaceRowLimit {
+  return {
+    table: sql`saved_views`,
+    counted: sql`and is_shared and owner_id = ${ownerId}`,
+    what: "shared views of your own",
+    most: 50,
+  };
+}
+
+/** @param ownerId id of the person or the API key */
 export function ownViewRoom(ownerId: string): WorkspaceRowLimit {
   return {
     table: sql`saved_views`,

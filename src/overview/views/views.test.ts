@@ -53,6 +53,9 @@ test("a shared view is changed by its owner, and by callers who manage the team"
     state: "sort=sent",
     is_own: false,
   });
+  const unshared = await lead.call("PATCH", path, { is_shared: false });
+  expect([unshared.status, unshared.body.details]).toMatchObject([400, [{ field: "is_shared" }]]);
+  expect(await namesFor(bob.call)).toEqual(["Sent"]);
   expect((await ada.call("PATCH", path, { is_shared: false, name: "Best" })).body.data).toMatchObject({
     name: "Best",
     state: "sort=sent",
@@ -99,6 +102,18 @@ test("views beyond the limits are refused, also by sharing", async () => {
   expect((await ada.call("POST", "/views", { ...view, is_shared: true })).body).toMatchObject(refused);
   expect((await ada.call("PATCH", `/views/${id}`, { is_shared: true })).body).toMatchObject(refused);
   expect((await call("POST", "/views", view)).status).toBe(201);
+  await database.run(sql`delete from saved_views`);
+});
+
+test("one owner cannot take all the room for shared views", async () => {
+  const [ada, bob] = [await service.newPerson(reads), await service.newPerson(reads)];
+  await database.run(sql`
+    insert into saved_views (workspace_id, id, owner_id, owner_name, page_name, name, state, is_shared, created_at, updated_at)
+    select ${workspaceId}, uuidv7(), ${ada.userId}, 'x', 'campaigns', 'x', '', true, now(), now()
+    from generate_series(1, 50)`);
+  const shared = { ...view, is_shared: true };
+  expect((await ada.call("POST", "/views", shared)).body).toMatchObject({ code: "BAD_REQUEST" });
+  expect((await bob.call("POST", "/views", shared)).status).toBe(201);
   await database.run(sql`delete from saved_views`);
 });
 

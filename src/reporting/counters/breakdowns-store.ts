@@ -46,14 +46,14 @@ export interface DomainCounts extends MessageStatusCounts {
 /**
  * By recipient domain, most messages first, without suppressed and cancelled messages. Whole weeks are read from weekly
  * counters: seven times fewer rows.
- * @param domains a relation with the column domain: only these
+ * @param isShown a condition on `counted.domain`
  */
 export function countsByDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
   since: Date | null,
   page: Page,
-  domains: Sql | null = null,
+  isShown: Sql | null = null,
 ): Promise<Paged<DomainCounts>> {
   const columns = columnsSql(["domain", ...storedStatuses]);
   const { first, firstWeek } = daysSince(since);
@@ -66,7 +66,7 @@ export function countsByDomain(
     union all
     select ${columns} from report_notes
     where workspace_id = ${workspaceId} and source_ip is null ${since === null ? empty : sql`and ${raw(DAY)} >= ${first}`}
-  ) counted ${domains === null ? empty : sql`where domain in (select domain from ${domains} only_these)`}`;
+  ) counted ${isShown === null ? empty : sql`where ${isShown}`}`;
   return pageOfSums(db, "domain", counted, {
     page,
     order: sql`${volume} desc, domain`,

@@ -1,9 +1,12 @@
 /** Deliverability over HTTP: a report of rates, reputation and bounce causes, and the results by recipient domain. */
 
+import sql from "sql-template-tag";
 import { Type } from "typebox";
+import type { Lane } from "#delivery/lanes/default-lanes.ts";
 import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { reports } from "#messages/permission.ts";
+import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, textField, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
@@ -11,14 +14,28 @@ import { described } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { countsByDomain, totalsOfDays } from "#reporting/counters/breakdowns-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
-import { domainsOfProvider } from "#reporting/mailbox-providers/store.ts";
+import { isOfProvider } from "#reporting/mailbox-providers/store.ts";
 import { type DeliverabilityDeps, deliverabilityOf } from "./report.ts";
 import { Deliverability } from "./shapes.ts";
 
 const MOST_DAYS = 90;
+/** Domains whose provider is null. No lane can have this name. */
+const NOT_LOOKED_UP = "not_looked_up";
 
-export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
-  const { db, clock } = deps;
+interface Dependencies extends DeliverabilityDeps {
+  readonly lanes: readonly Lane[];
+}
+
+export function deliverabilityEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, clock, lanes } = deps;
+  /** @throws ApiError VALIDATION_ERROR, because no row would mean that no mail went there */
+  function readProvider(name: string): string | null {
+    if (name === NOT_LOOKED_UP) return null;
+    if (lanes.some((lane) => lane.name === name)) return name;
+    const message = `provider must be one that listMailboxProviders names, such as google, or ${NOT_LOOKED_UP}`;
+    throw invalid({ field: "provider", message });
+  }
+
   const needs = need(reports, "read");
   return [
     endpoint({
@@ -49,7 +66,7 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
         window_days: windowField(MOST_DAYS),
         provider: textField(
           63,
-          "Only domains of this mailbox provider, as `listMailboxProviders` names it. `percent_total` remains a share of all messages.",
+          `Only domains of this mailbox provider, as \`listMailboxProviders\` names it; \`${NOT_LOOKED_UP}\`: those without one. \`percent_total\` remains a share of all messages.`,
         ),
         ...pageFields(),
       },
@@ -62,10 +79,12 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       message: "Recipient domains",
       async handle({ caller: { workspaceId }, query }) {
         const since = new Date(clock.now().getTime() - query.window_days * DAY_MS);
-        const only = query.provider === undefined ? null : domainsOfProvider(query.provider);
+        const { provider } = query;
+        const isShown =
+          provider === undefined ? null : isOfProvider(sql`counted.domain`, readProvider(provider));
         const page = { limit: query.limit, offset: offsetOf(query) };
         const [{ rows, total }, all] = await Promise.all([
-          countsByDomain(db, workspaceId, since, page, only),
+          countsByDomain(db, workspaceId, since, page, isShown),
           totalsOfDays(db, workspaceId, since),
         ]);
         const whole = domainRow("total", all);

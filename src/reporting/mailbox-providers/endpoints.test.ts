@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { builtInLanes } from "#delivery/lanes/default-lanes.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { applyCounterDeltas } from "#messages/counters/apply-deltas-store.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { reportScene } from "#test/support/report-scene.ts";
@@ -24,10 +25,18 @@ const { database: db, clock, dns } = service;
 const now = new Date("2026-06-15T12:00:00Z");
 const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 });
 const context = { signal: new AbortController().signal, log: createLog("silent") };
-const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver) => {
+/** @returns how often the task ran until it had nothing more to do */
+const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver): Promise<number> => {
   await applyCounterDeltas(db).run(context);
   const task = lookUpMailboxProviders({ db, clock, resolver: asked, lanes: builtInLanes });
-  await task.run(context);
+  for (let runs = 1; ; runs++) {
+    try {
+      await task.run(context);
+      return runs;
+    } catch (err) {
+      if (!(err instanceof PutBack)) throw err;
+    }
+  }
 };
 const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
 
@@ -88,6 +97,8 @@ test("domains that are not looked up yet are a group of their own, also when the
   expect(await db.rows(sql`select from mailbox_domains`)).toEqual([]);
   await lookUp();
   expect(new Set(await names())).toEqual(new Set([null, "google"]));
+  const { stats } = await get("/deliverability/recipient-domains?provider=not_looked_up");
+  expect(stats).toMatchObject([{ domain: "broken.test" }]);
 });
 
 test("a provider is looked up again after two weeks, and kept while the DNS does not answer", async () => {
@@ -109,9 +120,39 @@ test("a provider is looked up again after two weeks, and kept while the DNS does
   expect((await get("/deliverability/providers")).providers).toMatchObject([{ provider: "google" }]);
 });
 
-test("a workspace without mail has no providers, and an unknown provider no domains", async () => {
+test("a workspace without mail has no providers, and the domains of a name that is no provider are refused", async () => {
   const { get, call } = await reportScene(service);
   expect(await get("/deliverability/providers")).toEqual({ providers: [], window_days: 30 });
-  expect(await get("/deliverability/recipient-domains?provider=nobody")).toMatchObject({ stats: [] });
-  expect((await call("GET", "/deliverability/recipient-domains?provider=%00")).status).toBe(400);
+  for (const name of ["nobody", "__proto__", "%00"]) {
+    const refused = await call("GET", `/deliverability/recipient-domains?provider=${name}`);
+    expect([name, refused.status]).toEqual([name, 400]);
+  }
+  expect(await get("/deliverability/recipient-domains?provider=default")).toMatchObject({ stats: [] });
+});
+
+test("all domains are looked up without a pause, also those behind one without an answer, each workspace in turn", async () => {
+  const [large, small] = [await service.newWorkspace(), await service.newWorkspace()];
+  for (const [{ workspaceId }, name, count] of [
+    [large, "large", 2_500],
+    [small, "small", 1],
+  ] as const) {
+    await db.run(sql`
+      insert into report_domain_weeks (workspace_id, week, domain, delivered)
+      select ${workspaceId}, ${now}::timestamptz::date, ${name} || n || '.test', ${count} - n
+      from generate_series(0, ${count - 1}::int) n`);
+  }
+  const asked: string[] = [];
+  const runs = await lookUp({
+    mx: async (domain) => {
+      asked.push(domain);
+      return domain === "large0.test"
+        ? { outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }
+        : { outcome: "absent", reason: "nxdomain" };
+    },
+  });
+  const found = await db.row(sql`
+    select count(*)::int as domains from mailbox_domains where domain like 'large%' or domain like 'small%'`);
+  expect([found, runs]).toEqual([{ domains: 2_500 }, 3]);
+  expect(asked.indexOf("small0.test")).toBeLessThan(20);
+  await db.run(sql`delete from report_domain_weeks where domain like 'large%' or domain like 'small%'`);
 });

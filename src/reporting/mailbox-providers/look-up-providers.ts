@@ -15,7 +15,10 @@ import { DAY_MS } from "#platform/time-units.ts";
 import { type FoundProvider, listDomainsToLookUp, removeUnusedProviders, saveProviders } from "./store.ts";
 
 const SECONDS = 900;
-const BATCH = 500;
+/** Domains of one run. */
+const MOST_DUE = 2_000;
+/** Domains that are looked up and saved together. */
+const BATCH = 200;
 const CONCURRENT = 10;
 /** Hosts of one domain that count, as many as delivery tries. */
 const MOST_HOSTS = 10;
@@ -39,12 +42,18 @@ export function lookUpMailboxProviders(deps: ProviderLookUp): Recurring {
     async run({ signal }) {
       const now = clock.now();
       const since = new Date(now.getTime() - WINDOW_MS);
-      const domains = await listDomainsToLookUp(db, { since, now, most: BATCH });
-      const found = await findProviders(deps, domains, signal);
-      await saveProviders(db, found);
+      const domains = await listDomainsToLookUp(db, { since, now, most: MOST_DUE });
+      let answers = 0;
+      for (let first = 0; first < domains.length; first += BATCH) {
+        const found = await findProviders(deps, domains.slice(first, first + BATCH), signal);
+        // Without any answer the name servers are at fault, or the service stops: a later run tries again.
+        if (found.length === 0) break;
+        await saveProviders(db, found);
+        answers += found.length;
+      }
       await removeUnusedProviders(db, since);
-      // Without any answer the name servers are at fault, and the next run tries again.
-      if (found.length === BATCH) throw new PutBack();
+      // Each answer leaves fewer domains that are due, so that the runs come to an end.
+      if (answers > 0) throw new PutBack();
     },
   };
 }

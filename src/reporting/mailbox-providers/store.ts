@@ -5,14 +5,16 @@ import { DAY } from "#messages/counters/deltas-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Domains of one workspace in one batch, so that a workspace with many domains does not delay the others. */
-const MOST_OF_WORKSPACE = 100;
+/** Whether a recipient domain belongs to a provider. @param provider null: to none, because it is not looked up yet */
+export const isOfProvider = (domain: Sql, provider: string | null): Sql =>
+  provider === null
+    ? sql`not exists (select from mailbox_domains m where m.domain = ${domain} and m.provider is not null)`
+    : sql`${domain} in (select domain from mailbox_domains where provider = ${provider})`;
 
-/** A relation with the domains of a provider. */
-export const domainsOfProvider = (provider: string): Sql => sql`(
-  select domain from mailbox_domains where provider = ${provider})`;
-
-/** Over all workspaces: domains of mail since a day that are due for a look-up, most messages first. */
+/**
+ * Over all workspaces: domains of mail since a day that are due for a look-up. The first of each workspace, by messages, come
+ * before the second ones, so that a workspace with many domains does not delay the others.
+ */
 export async function listDomainsToLookUp(
   db: Queryable,
   { since, now, most }: { readonly since: Date; readonly now: Date; readonly most: number },
@@ -21,12 +23,13 @@ export async function listDomainsToLookUp(
     select domain
     from workspaces w
     cross join lateral (
-      select r.domain, sum(r.delivered + r.deferred + r.bounced + r.failed + r.complained) as messages
+      select r.domain, row_number() over (
+        order by sum(r.delivered + r.deferred + r.bounced + r.failed + r.complained) desc, r.domain) as place
       from report_domain_weeks r
       where r.workspace_id = w.id and r.week >= ${since}::timestamptz::date
         and not exists (select from mailbox_domains m where m.domain = r.domain and m.due_at > ${now})
-      group by r.domain order by messages desc, r.domain limit ${MOST_OF_WORKSPACE}) d
-    group by domain order by sum(messages) desc, domain limit ${most}`);
+      group by r.domain order by place limit ${most}) d
+    group by domain order by min(place), domain limit ${most}`);
   return rows.map(({ domain }) => domain);
 }
 
@@ -80,8 +83,10 @@ export function countsByProvider(
       where c.queued + c.deferred + c.delivered + c.bounced + c.failed + c.complained <> 0
     ), domains as (
       select provider, count(distinct domain)::int as domain_count from by_domain group by provider
+    ), by_day as (
+      select provider, day, ${sumsSql(counters)} from by_domain group by provider, day
     )
-    select b.provider, b.day::text as date, max(d.domain_count) as domain_count, ${sumsSql(counters)}
-    from by_domain b join domains d on d.provider is not distinct from b.provider
-    group by b.provider, b.day order by b.day`);
+    select b.provider, b.day::text as date, d.domain_count, ${columns}
+    from by_day b join domains d on d.provider is not distinct from b.provider
+    order by b.day`);
 }

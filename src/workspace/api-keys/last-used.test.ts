@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createDatabase } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
+import type { LastUses } from "#platform/http/auth/last-uses.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import type { LastUses } from "#workspace/last-uses.ts";
 import { issueKey } from "./issue.ts";
 import { createLastUsed } from "./last-used.ts";
 import { hashSecret } from "./secret.ts";

@@ -1,8 +1,8 @@
 /** last_used_at of API keys, to the minute. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { LastUses } from "#platform/http/auth/last-uses.ts";
 import type { Log } from "#platform/log/log.ts";
-import { LastUses } from "#workspace/last-uses.ts";
 import { updateLastUsed } from "./store.ts";
 
 export function createLastUsed(options: { db: Database; clock: Clock; log: Pick<Log, "warn"> }): LastUses {

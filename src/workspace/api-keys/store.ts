@@ -2,9 +2,9 @@
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
+import type { TimeOfUse } from "#platform/http/auth/last-uses.ts";
 import type { KeyRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Use } from "#workspace/last-uses.ts";
 import type { ApiKey } from "./api-key.ts";
 import { hashSecret, prefixOf } from "./secret.ts";
 
@@ -129,8 +129,12 @@ export async function listKeyPermissions(
  * Writes the last use of many keys, at most once in `minimumSeconds` for each, whichever machine reports it. A row that
  * another transaction has locked is skipped.
  */
-export function updateLastUsed(db: Queryable, uses: readonly Use[], minimumSeconds: number): Promise<number> {
-  const column = <Value>(read: (use: Use) => Value) => uses.map(read);
+export function updateLastUsed(
+  db: Queryable,
+  uses: readonly TimeOfUse[],
+  minimumSeconds: number,
+): Promise<number> {
+  const column = <Value>(read: (use: TimeOfUse) => Value) => uses.map(read);
   return db.run(sql`
     with due as (
       select k.workspace_id, k.id, used.at

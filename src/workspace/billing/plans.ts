@@ -5,7 +5,10 @@ import { type PlanName, planNames } from "#workspace/workspaces/workspace.ts";
 export const meterKinds = ["email", "validation", "blacklist_check"] as const;
 export type MeterKind = (typeof meterKinds)[number];
 
-/** What a plan limits in storage: bytes of message contents, received mail, drafts and job files; and rows. */
+/** What counts in `bytes`, for descriptions and messages. */
+export const STORED_CONTENTS = "message contents, received mail, drafts, pictures and job files";
+
+/** What a plan limits in storage: bytes of STORED_CONTENTS, and rows. */
 export const storageKinds = ["bytes", "subscribers", "suppression_entries"] as const;
 export type StorageKind = (typeof storageKinds)[number];
 

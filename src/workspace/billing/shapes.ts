@@ -6,7 +6,7 @@ import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
 import { billingIntervals } from "./periods.ts";
 import { type CanceledSubscription, type Subscription, subscriptionStatuses } from "./plan-of-account.ts";
-import { type Plan, type Plans, type StorageKind, storageKinds } from "./plans.ts";
+import { type Plan, type Plans, STORED_CONTENTS, type StorageKind, storageKinds } from "./plans.ts";
 import type { TransactionRow } from "./read-ledger-store.ts";
 
 export const CURRENCY = "USD";
@@ -51,10 +51,7 @@ export const PlanShape = Type.Object(
     ),
     storage: Type.Object(
       {
-        bytes: described(
-          Count,
-          "Bytes of message contents, received mail, drafts and job files; null is no limit.",
-        ),
+        bytes: described(Count, `Bytes of ${STORED_CONTENTS}; null is no limit.`),
         subscribers: described(Count, "People of the workspace, each counted once; null is no limit."),
         suppression_entries: described(Count, "Entries of all suppression lists; null is no limit."),
       },
@@ -118,7 +115,7 @@ const StoredShape = Type.Object({
 });
 
 const storageMeanings: Readonly<Record<StorageKind, string>> = {
-  bytes: "Bytes of message contents, received mail, drafts and job files.",
+  bytes: `Bytes of ${STORED_CONTENTS}.`,
   subscribers: "People of the workspace, each counted once.",
   suppression_entries: "Entries of all suppression lists.",
 };
@@ -154,8 +151,7 @@ export const Overview = Type.Object(
         storageKinds.map((kind) => [kind, described(StoredShape, storageMeanings[kind])]),
       ) as Record<StorageKind, typeof StoredShape>,
       {
-        description:
-          "Storage in use: bytes of message contents, received mail, drafts and job files; and rows.",
+        description: `Storage in use: bytes of ${STORED_CONTENTS}; and rows.`,
       },
     ),
     low_balance: Type.Boolean({

@@ -10,7 +10,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import { findAccount } from "./account-store.ts";
 import { planOf } from "./plan-of-account.ts";
-import type { Plan, Plans, StorageKind } from "./plans.ts";
+import { type Plan, type Plans, STORED_CONTENTS, type StorageKind } from "./plans.ts";
 import { countRows, measureBytes } from "./storage-store.ts";
 
 export interface StorageUse {
@@ -40,7 +40,7 @@ export async function storageUsage(
   };
 }
 
-/** Bytes of message contents, received mail, drafts, pictures and job files. */
+/** Bytes of STORED_CONTENTS. */
 async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
   const { messages, received, drafts, pictures, files } = await measureBytes(db, workspaceId);
   return messages + received + drafts + pictures + files;
@@ -152,7 +152,7 @@ const ways: Readonly<Record<StorageKind, string>> = {
 };
 
 const nouns: Readonly<Record<StorageKind, string>> = {
-  bytes: "of message contents, received mail, drafts, pictures and files",
+  bytes: `of ${STORED_CONTENTS}`,
   subscribers: "subscribers",
   suppression_entries: "suppression entries",
 };

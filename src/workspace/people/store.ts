@@ -1,10 +1,12 @@
 /** SQL of sessions and memberships that every request of a person needs. */
 import sql from "sql-template-tag";
-import type { Queryable } from "#platform/database/pool.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { PersonActor } from "#platform/http/auth/caller.ts";
+import { LastUses, type TimeOfUse } from "#platform/http/auth/last-uses.ts";
 import type { MembershipRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Use } from "#workspace/last-uses.ts";
+import type { Log } from "#platform/log/log.ts";
 import { permissionsOfRole, type RoleColumns } from "./granted-role.ts";
 
 /** A session ends when it was not used for this long. */
@@ -62,11 +64,23 @@ export async function findMembership(
   return { ...workspace, permissions: permissionsOfRole({ builtInRole, ownRolePermissions }) };
 }
 
+/** Collects when members last worked in a workspace, and writes last_seen_at to the hour. */
+export function createLastSeen(options: { db: Database; clock: Clock; log: Pick<Log, "warn"> }): LastUses {
+  const { db, clock, log } = options;
+  return new LastUses({
+    column: "last_seen_at of members",
+    seconds: 3_600,
+    write: (uses, minimumSeconds) => updateLastSeen(db, uses, minimumSeconds),
+    clock,
+    log,
+  });
+}
+
 /**
  * Writes when many members last worked in a workspace, at most once in `minimumSeconds` for each, whichever machine reports
  * it. A row that a change of the team has locked is skipped.
  */
-export function updateLastSeen(db: Queryable, uses: readonly Use[], minimumSeconds: number): Promise<number> {
+function updateLastSeen(db: Queryable, uses: readonly TimeOfUse[], minimumSeconds: number): Promise<number> {
   return db.run(sql`
     with due as (
       select m.workspace_id, m.user_id, used.at

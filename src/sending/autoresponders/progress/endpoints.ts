@@ -1,6 +1,7 @@
 /** The progress of a series over HTTP: figures of its steps, people who wait, one person's mails, and a test of a step. */
 import { Type } from "typebox";
 import { subscribers } from "#audience/subscribers/permission.ts";
+import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import { notFound, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
@@ -43,6 +44,10 @@ const StepTest = Type.Object(
 export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDeps): Endpoint[] {
   const { db } = deps;
   const needs = need(autoresponders, "read");
+  const limited = createWorkspaceLimiter(
+    QUERY_BOUNDS,
+    "Many reports of this workspace are being made: try again in some seconds",
+  );
   return [
     endpoint({
       id: "listAutoresponderSteps",
@@ -55,9 +60,11 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
       needs,
       answer: StepFiguresList,
       message: "Steps of the autoresponder",
+      errors: ["RATE_LIMIT_EXCEEDED"],
       async handle({ caller: { workspaceId }, params: { id } }) {
-        const next = await findNextSteps(db, workspaceId, id);
-        const rows = await listStepFigures(db, workspaceId, id, next);
+        const rows = await limited(workspaceId, async () =>
+          listStepFigures(db, workspaceId, id, await findNextSteps(db, workspaceId, id)),
+        );
         if (rows.length === 0) throw notFound("Autoresponder");
         return {
           steps: rows.map(({ delay_minutes, ...row }) => ({ ...row, delay: delayOf(delay_minutes) })),
@@ -95,10 +102,16 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
           isTotalExact: counted <= MOST_LISTED,
         });
         return {
-          people: page.rows.map((row) => {
-            const { at: step, place: _, ...person } = row;
-            return { ...person, step_id: next.get(step) ?? step };
-          }),
+          people: page.rows.map((row) => ({
+            subscriber_id: row.subscriber_id,
+            email: row.email,
+            first_name: row.first_name,
+            last_name: row.last_name,
+            step_id: next.get(row.at) ?? row.at,
+            started_at: row.started_at,
+            next_mail_at: row.next_mail_at,
+            continues: row.continues,
+          })),
           pagination: page.pagination,
         };
       },

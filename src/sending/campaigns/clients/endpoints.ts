@@ -10,8 +10,8 @@ import { countAgents } from "./store.ts";
 
 /** Read of each type: a million events take a second or two. */
 const MOST_EVENTS = 500_000;
-/** Different User-Agents of each type: parsing one takes some tens of microseconds. */
-const MOST_AGENTS = 500;
+/** Different User-Agents of each type. Parsing one takes some tens of microseconds, during which no request is answered. */
+const MOST_AGENTS = 100;
 /** Pages that are opened again soon read the events once. */
 const KEPT_MS = 60_000;
 const MOST_KEPT = 1_000;

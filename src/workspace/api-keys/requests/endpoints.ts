@@ -31,7 +31,7 @@ const ApiRequest = Type.Object(
     request_id: Type.String({ description: "X-Request-Id of the answer." }),
     left_out: Type.Integer({
       description:
-        "Requests of this key since the row before that were not recorded, because there were too many: of successes and failures those of the same kind.",
+        "How many requests of this key were not recorded since its previous row of the same kind, because there were too many. The kinds are successes and failures (status 400 or more).",
     }),
   },
   { $id: "ApiRequest", description: "A request of an API key that was answered." },

@@ -2,9 +2,9 @@
  * Records the requests of API keys outside of them: a request adds a row in memory, and once a second the rows are written
  * together. A killed process loses the rows of the last second.
  *
- * What a key and a workspace can have recorded is bounded, so that a flood of requests neither fills the database nor pushes
- * out what matters: successes and failures of a key have a budget each, which refills evenly. The next row of its kind says
- * how many were left out.
+ * What a key and a workspace can have recorded is bounded, so that a flood of requests does not fill the database. Successes
+ * and failures have budgets of their own, which refill evenly, so that no number of successes leaves out a failure. The next
+ * row of a key and its kind says how many were left out.
  */
 import type { RateLimit } from "#platform/config/setting-readers.ts";
 import { type LocalBuckets, localBuckets } from "#platform/http/auth/token-buckets.ts";
@@ -15,7 +15,7 @@ import type { RecordedRequest } from "./store.ts";
 
 /** Of a key, for successes and for failures: 200 at once, 600 an hour. */
 const OF_KEY: RateLimit = { perSecond: 1 / 6, burst: 200 };
-/** Of a workspace: 1,000 at once, 1,800 an hour. */
+/** Of a workspace, for successes and for failures: 1,000 at once, 1,800 an hour. */
 const OF_WORKSPACE: RateLimit = { perSecond: 1 / 2, burst: 1_000 };
 const GATHER_MS = 1_000;
 const MOST_WAITING = 10_000;
@@ -45,13 +45,14 @@ export class RequestLog {
 
   /** Queues a request and returns at once. */
   note(request: KeyAnswer): void {
-    const kind = `${request.keyId} ${request.status < 400 ? "success" : "failure"}`;
-    const before = this.#leftOut.get(kind) ?? 0;
-    if (!this.#mayRecord(request, kind)) {
-      if (before > 0 || this.#leftOut.size < MOST_COUNTS) this.#leftOut.set(kind, before + 1);
+    const kind = request.status < 400 ? "success" : "failure";
+    const ofKey = `${request.keyId} ${kind}`;
+    const before = this.#leftOut.get(ofKey) ?? 0;
+    if (!this.#mayRecord(ofKey, `${request.workspaceId} ${kind}`)) {
+      if (before > 0 || this.#leftOut.size < MOST_COUNTS) this.#leftOut.set(ofKey, before + 1);
       return;
     }
-    this.#leftOut.delete(kind);
+    this.#leftOut.delete(ofKey);
     this.#waiting.push({ ...request, id: newId(), leftOut: before });
     this.#timer ??= setTimeout(() => void this.flush(), GATHER_MS).unref();
   }
@@ -71,8 +72,8 @@ export class RequestLog {
     }
   }
 
-  #mayRecord({ workspaceId }: KeyAnswer, kind: string): boolean {
+  #mayRecord(ofKey: string, ofWorkspace: string): boolean {
     if (this.#waiting.length >= MOST_WAITING) return false;
-    return this.#ofKeys.take(kind) >= 0 && this.#ofWorkspaces.take(workspaceId) >= 0;
+    return this.#ofKeys.take(ofKey) >= 0 && this.#ofWorkspaces.take(ofWorkspace) >= 0;
   }
 }

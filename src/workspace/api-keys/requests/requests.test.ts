@@ -133,6 +133,15 @@ test("many keys of one workspace cannot record without end, and take nothing fro
   expect([mine.length, written.length - mine.length]).toEqual([1_000, 1]);
 });
 
+test("successes of many keys leave out no failure of the workspace", async () => {
+  const written: RecordedRequest[] = [];
+  const { log } = logWith(async (rows) => written.push(...rows));
+  for (let n = 0; n < 2_000; n++) log.note(request({ keyId: newId() }));
+  log.note(request({ status: 403 }));
+  await log.flush();
+  expect(written.filter(({ status }) => status === 403)).toMatchObject([{ leftOut: 0 }]);
+});
+
 test("rows that cannot be written are lost, and the next ones are written", async () => {
   const written: RecordedRequest[] = [];
   let isBroken = true;

@@ -7,8 +7,8 @@ import type { Log } from "#platform/log/log.ts";
 /** How long uses are collected before they are written together. */
 const GATHER_MS = 1_000;
 
-/** A use of an API key or a member. */
-export interface Use {
+/** When an API key or a member was used. */
+export interface TimeOfUse {
   readonly workspaceId: WorkspaceId;
   /** Id of the key, or of the member's user. */
   readonly id: string;
@@ -21,7 +21,7 @@ interface LastUsesOptions {
   /** Each key or member is written at most once in this time. */
   readonly seconds: number;
   /** Writes the uses of those that were not written in the last `minimumSeconds`, by any machine. */
-  readonly write: (uses: readonly Use[], minimumSeconds: number) => Promise<unknown>;
+  readonly write: (uses: readonly TimeOfUse[], minimumSeconds: number) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Pick<Log, "warn">;
 }
@@ -33,7 +33,7 @@ interface LastUsesOptions {
 export class LastUses {
   readonly #options: LastUsesOptions;
   readonly #notedAt = new Map<string, number>();
-  #noted: Use[] = [];
+  #noted: TimeOfUse[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LastUsesOptions) {
