@@ -16,6 +16,7 @@ import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { authenticate, findKeyRecords, type MailResolver } from "./authenticate.ts";
 import {
   findStoredReceived,
+  keepReceived,
   type LeasedReceived,
   leaseReceived,
   type ReadReceived,
@@ -33,8 +34,11 @@ export interface ReceivedNews {
   readonly read: ReadReceived | null;
 }
 
-/** Called in the transaction that completes a received mail of a route with `webhook`. */
-export type OnReceived = (tx: Queryable, news: ReceivedNews) => Promise<void>;
+/**
+ * Called in the transaction that completes a received mail of a route with `webhook`.
+ * @returns whether a webhook is told of it
+ */
+export type OnReceived = (tx: Queryable, news: ReceivedNews) => Promise<boolean>;
 
 export interface ReceivedDeps {
   readonly db: Database;
@@ -53,6 +57,8 @@ const LEASE_MS = 180_000;
 /** Most of the time is spent waiting for DNS. */
 const WORKERS = 8;
 const MOST_ATTEMPTS = 8;
+/** Attempts in which parsing may take too long: the machine may have been busy. More would keep a thread from other mail. */
+const MOST_SLOW_ATTEMPTS = 2;
 /** Multiplied by the number of attempts. */
 const RETRY_MS = 15_000;
 
@@ -78,7 +84,7 @@ async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<vo
     const stored = await findStoredReceived(db, lease);
     if (stored === undefined) return;
     const isHopeless = lease.lease_number > MOST_ATTEMPTS;
-    const read = isHopeless ? null : await readMail(deps, lease.workspace_id, stored);
+    const read = isHopeless ? null : await readMail(deps, lease, stored);
     await db.transaction((tx) => complete(deps, tx, lease, stored, read), { mayRepeat: true });
   } catch (err) {
     log.error({ err, mail: lease.id }, "received mail could not be processed, retrying later");
@@ -89,16 +95,20 @@ async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<vo
   }
 }
 
-/** Null: the mail takes too much time or memory to parse. */
+/** Null: the mail takes too much memory to parse, or again too much time. @throws Error when it is the first time */
 async function readMail(
   { db, parser, resolver, hostname, returnPathKeys }: ReceivedDeps,
-  workspaceId: WorkspaceId,
+  { workspace_id: workspaceId, lease_number }: LeasedReceived,
   stored: StoredReceived,
 ): Promise<ReadReceived | null> {
   const { raw, mail_from: mailFrom } = stored;
   const keys = await findKeyRecords(resolver, keyNamesOf(raw));
   const parsed = await parser.read("received", raw, { mailFrom, keys });
-  if (!parsed.ok) return null;
+  if (!parsed.ok) {
+    if (parsed.reason === "too_slow" && lease_number < MOST_SLOW_ATTEMPTS)
+      throw new Error("parsing takes too long");
+    return null;
+  }
   const { mail, verified } = parsed.answer;
   const own = signedMessage([mailFrom], returnPathKeys);
   const [authentication, inReplyTo, isOwn] = await Promise.all([
@@ -114,7 +124,7 @@ async function complete(
   { clock, onReceived }: ReceivedDeps,
   tx: Queryable,
   lease: LeasedReceived,
-  { raw: _raw, ...stored }: StoredReceived,
+  { raw: _raw, keep, ...stored }: StoredReceived,
   read: ReadReceived | null,
 ): Promise<void> {
   const { workspace_id: workspaceId, id } = lease;
@@ -124,6 +134,10 @@ async function complete(
     const from = read.mail.from?.email ?? "";
     await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, from, now: clock.now() });
   }
-  if (stored.webhook) await onReceived(tx, { workspaceId, stored, read });
-  if (!stored.keep) await removeReceivedEmail(tx, workspaceId, id);
+  // The event has nothing of an unreadable mail, so that is kept.
+  const news = { workspaceId, stored: { ...stored, keep: keep || read === null }, read };
+  const isTold = stored.webhook && (await onReceived(tx, news));
+  if (keep) return;
+  if (isTold && read !== null) await removeReceivedEmail(tx, workspaceId, id);
+  else await keepReceived(tx, workspaceId, id);
 }

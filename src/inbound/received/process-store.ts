@@ -88,6 +88,12 @@ export async function settleReceived(
   return settled > 0;
 }
 
+/** Keeps a mail whose route keeps none. */
+export async function keepReceived(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`
+    update received_emails set keep = true where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
 /** Mails that wait to be parsed, and the age in seconds of the oldest. */
 export async function measureWaitingReceived(
   db: Queryable,

@@ -517,6 +517,13 @@ describe("what becomes of a mail", () => {
     await call("DELETE", `/webhooks/${webhook}`);
   });
 
+  test("it is kept against its route when no webhook is told of it", async () => {
+    const unheard = await addRoute("unheard@shop.test", { keep: false });
+    const mail = await receive("Subject: unheard\n\nhi", { to: "unheard@shop.test" });
+    expect(mail).toMatchObject({ route_id: unheard, subject: "unheard" });
+    expect(await storage()).toBe(mail.size);
+  });
+
   test("it is deleted after the days that it is kept, and its storage is free", async () => {
     const { id } = await receive(whole);
     const clean = () =>
@@ -534,23 +541,33 @@ describe("what becomes of a mail", () => {
     clock.advance(-31 * 86_400_000);
   });
 
-  test("its processing is given up after eight attempts, and only its source is there", async () => {
-    const raw = Buffer.from("Subject: poison\r\n\r\nhi");
-    const id = crypto.randomUUID();
-    await db.run(sql`
+  test.each([true, false])(
+    "its processing is given up after eight attempts, and only its source is there (keep: %s)",
+    async (keep) => {
+      const { id: webhook } = (await listen()).body.data;
+      const raw = Buffer.from("Subject: poison\r\n\r\nhi");
+      const id = crypto.randomUUID();
+      await db.run(sql`
       insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
         raw, bytes, received_at, status, due_at, turn, lease_number)
-      values (${workspaceId}, ${id}, ${route}, true, true, 'a@b.test', 'support@shop.test', '192.0.2.1', 'mx', '192.0.2.1',
+      values (${workspaceId}, ${id}, ${route}, ${keep}, true, 'a@b.test', 'support@shop.test', '192.0.2.1', 'mx', '192.0.2.1',
         ${raw}, ${raw.length}, ${clock.now()}, 'received', ${clock.now()}, 0, 8)`);
-    expect(await newest()).toMatchObject({
-      id,
-      status: "unreadable",
-      subject: null,
-      from: null,
-      headers: [],
-    });
-    expect((await download(`/received-emails/${id}/source`)).body).toEqual(raw);
-  });
+      expect(await newest()).toMatchObject({
+        id,
+        status: "unreadable",
+        subject: null,
+        from: null,
+        headers: [],
+      });
+      expect((await download(`/received-emails/${id}/source`)).body).toEqual(raw);
+      const [event] = await events();
+      expect(event?.body.data).toMatchObject({
+        received_email_id: id,
+        url: expect.stringContaining(`/received-emails/${id}`),
+      });
+      await call("DELETE", `/webhooks/${webhook}`);
+    },
+  );
 });
 
 describe("limits", () => {
