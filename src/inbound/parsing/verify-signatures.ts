@@ -72,12 +72,24 @@ export async function verifySignatures(raw: Uint8Array, keys: KeyRecords): Promi
     const signatures = given.map(({ signingDomain, selector, status }) => ({
       domain: storable(String(signingDomain)).slice(0, 253),
       selector: storable(String(selector)).slice(0, 253),
-      result: signatureResults.find((known) => known === status.result) ?? "neutral",
+      result: resultOf(status),
     }));
     return { signatures, headerFrom: headerFrom.slice(0, 10), fromFields };
   } catch {
     return none;
   }
+}
+
+/** A signature that leaves the end of the body unsigned (l=) proves nothing about what is shown (RFC 6376 section 8.2). */
+function resultOf({
+  result,
+  underSized = 0,
+}: {
+  readonly result: string;
+  readonly underSized?: number;
+}): SignatureResult {
+  if (result === "pass" && underSized > 0) return "policy";
+  return signatureResults.find((known) => known === result) ?? "neutral";
 }
 
 function headerOf(raw: Uint8Array): string {

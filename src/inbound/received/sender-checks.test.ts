@@ -1,5 +1,6 @@
 /** The spam score of received mail, and the authentication of its sender. */
 import { generateKeyPairSync } from "node:crypto";
+import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
@@ -123,6 +124,26 @@ describe("the authentication of the sender", () => {
       dmarc: "pass",
       dmarc_policy: "reject",
     });
+  });
+
+  test("does not pass by a signature of the beginning of the body: anyone can append the rest", async () => {
+    dns.zone = { ...zone, "sender.test": { TXT: ["v=spf1 -all"] } };
+    const message = "From: ada@sender.test\r\nSubject: Signed\r\n\r\nthe end\r\n";
+    const { signatures } = await dkimSign(message, {
+      canonicalization: "relaxed/relaxed",
+      signatureData: [
+        {
+          signingDomain: "sender.test",
+          selector: "s1",
+          privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+          maxBodyLength: "the end\r\n".length,
+        },
+      ],
+    });
+    await send(Buffer.from(signatures + message));
+    expect((await newest()).authentication).toMatchObject({ dkim: [{ result: "pass" }], dmarc: "pass" });
+    await send(Buffer.from(`${signatures}${message}Pay here\r\n`));
+    expect((await newest()).authentication).toMatchObject({ dkim: [{ result: "policy" }], dmarc: "fail" });
   });
 
   test("fails for a changed message from another server", async () => {
