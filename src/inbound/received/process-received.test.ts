@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import { createResolver } from "#dns/network-resolver.ts";
-import { createMailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
+import { createMailParser, type MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
@@ -17,24 +17,24 @@ const { database: db, clock, workspaceId, dns } = service;
 
 beforeEach(() => db.run(sql`truncate received_emails`));
 
-const store = (raw = "Subject: x\r\n\r\nhi") =>
+const store = (workspace = workspaceId) =>
   insertReceivedEmails(
     db,
     {
-      workspaceId,
+      workspaceId: workspace,
       mailFrom: "",
       remoteIp: "192.0.2.1",
       helo: "mx",
       network: "192.0.2.1",
-      raw: Buffer.from(raw),
+      raw: Buffer.from("Subject: x\r\n\r\nhi"),
       spam: null,
       now: clock.now(),
     },
     [{ id: newId(), routeId: newId(), keep: true, webhook: false, rcptTo: "a@b.test" }],
   );
 
-const process = (deadlineMs: number) => {
-  const parser = createMailParser({ deadlineMs, heapMb: 512 });
+const process = (deadlineMs: number) => processWith(createMailParser({ deadlineMs, heapMb: 512 }));
+const processWith = (parser: MailParser) => {
   const workers = startReceiving({
     db,
     clock,
@@ -83,4 +83,30 @@ test("a mail that takes too long twice is unreadable", async () => {
   hasty.wake();
   await until({ status: "unreadable", lease_number: 2 });
   await hasty.stop();
+});
+
+test("mails of one workspace that take long leave workers to others", async () => {
+  const other = (await service.newWorkspace()).workspaceId;
+  for (let n = 0; n < 10; n++) await store();
+  const never = Promise.withResolvers<Awaited<ReturnType<MailParser["read"]>>>();
+  const workers = processWith({ read: () => never.promise as never, close: async () => {} });
+  const leased = async () => {
+    const rows = await db.rows<{ workspace_id: string; mails: number }>(sql`
+      select workspace_id, count(*) as mails from received_emails where lease_number > 0 group by workspace_id`);
+    return new Map(rows.map(({ workspace_id, mails }) => [workspace_id, mails]));
+  };
+  await eventually(
+    "the workers to be busy",
+    async () => (await leased()).get(workspaceId) === 4 || undefined,
+  );
+  await store(other);
+  workers.wake();
+  await eventually(
+    "the mail of the other workspace",
+    async () => (await leased()).get(other) === 1 || undefined,
+  );
+  expect((await leased()).get(workspaceId)).toBe(4);
+  await db.run(sql`truncate received_emails`);
+  never.resolve({ ok: false, reason: "too_large" });
+  await workers.stop();
 });

@@ -4,16 +4,17 @@
  * webhooks are committed together under the number of the lease.
  */
 import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
-import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
+import { type MailParser, PARSING_THREADS } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { keyNamesOf } from "#inbound/parsing/verify-signatures.ts";
 import { signedMessage } from "#inbound/returns/resolve-inbound-address.ts";
 import { recordReplied } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import { authenticate, findKeyRecords, type MailResolver } from "./authenticate.ts";
+import { authenticate, findKeyRecords, type MailResolver, PATIENCE_MS } from "./authenticate.ts";
 import {
   findStoredReceived,
   keepReceived,
@@ -52,10 +53,19 @@ export interface ReceivedDeps {
   readonly onReceived: OnReceived;
 }
 
-/** Longer than parsing and look-ups may take. Another process takes over the mail of a killed one after this. */
-const LEASE_MS = 180_000;
+/** Limits of the parser. */
+export const RECEIVED_PARSING = { deadlineMs: 30_000, heapMb: 512 };
 /** Most of the time is spent waiting for DNS. */
 const WORKERS = 8;
+/** Mails of one workspace that are processed at a time: slow ones must not take all workers. */
+const MOST_OF_WORKSPACE = 4;
+/** For the statements. */
+const SPARE_MS = 15_000;
+/**
+ * Longer than the three kinds of look-ups and parsing may take, also after the mails of all other workers. Another process
+ * takes over the mail of a killed one after this.
+ */
+const LEASE_MS = 3 * PATIENCE_MS + (WORKERS / PARSING_THREADS) * RECEIVED_PARSING.deadlineMs + SPARE_MS;
 const MOST_ATTEMPTS = 8;
 /** Attempts in which parsing may take too long: the machine may have been busy. More would keep a thread from other mail. */
 const MOST_SLOW_ATTEMPTS = 2;
@@ -64,18 +74,51 @@ const RETRY_MS = 15_000;
 
 /** Starts the workers of this process. */
 export function startReceiving(deps: ReceivedDeps): MailWorkers<LeasedReceived> {
+  const leases = new Leases(deps);
   return new MailWorkers<LeasedReceived>({
     workers: WORKERS,
-    leaseNext: () => leaseNext(deps),
-    processOne: (lease) => processOne(deps, lease),
+    leaseNext: () => leases.next(),
+    async processOne(lease) {
+      await processOne(deps, lease);
+      leases.end(lease);
+    },
     onLeaseFault: (err) => deps.log.error({ err }, "received mail could not be leased"),
   });
 }
 
-async function leaseNext({ db, clock }: ReceivedDeps): Promise<LeasedReceived | undefined> {
-  const now = clock.now();
-  const [lease] = await leaseReceived(db, { now, until: new Date(now.getTime() + LEASE_MS), most: 1 });
-  return lease;
+/** The leases of this process. */
+class Leases {
+  readonly #deps: ReceivedDeps;
+  /** Mails under way. */
+  readonly #held = new Map<WorkspaceId, number>();
+  /** One at a time, so that each counts those before it. */
+  readonly #inTurn = createLimiter(1);
+
+  constructor(deps: ReceivedDeps) {
+    this.#deps = deps;
+  }
+
+  next(): Promise<LeasedReceived | undefined> {
+    const { db, clock } = this.#deps;
+    return this.#inTurn(async () => {
+      const now = clock.now();
+      const full = [...this.#held].filter(([, mails]) => mails >= MOST_OF_WORKSPACE);
+      const except = full.map(([workspaceId]) => workspaceId);
+      const lease = await leaseReceived(db, { now, until: new Date(now.getTime() + LEASE_MS), except });
+      if (lease !== undefined) this.#add(lease.workspace_id, 1);
+      return lease;
+    });
+  }
+
+  end({ workspace_id }: LeasedReceived): void {
+    this.#add(workspace_id, -1);
+  }
+
+  #add(workspaceId: WorkspaceId, change: number): void {
+    const mails = (this.#held.get(workspaceId) ?? 0) + change;
+    if (mails > 0) this.#held.set(workspaceId, mails);
+    else this.#held.delete(workspaceId);
+  }
 }
 
 async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<void> {

@@ -13,15 +13,20 @@ export interface LeasedReceived {
   readonly lease_number: number;
 }
 
-/** Leases due mails in the order of their turns, until the given time. */
+/** Leases the due mail whose turn it is until the given time, except mail of some workspaces. */
 export function leaseReceived(
   db: Queryable,
-  { now, until, most }: { readonly now: Date; readonly until: Date; readonly most: number },
-): Promise<LeasedReceived[]> {
-  return db.rows(sql`
+  {
+    now,
+    until,
+    except,
+  }: { readonly now: Date; readonly until: Date; readonly except: readonly WorkspaceId[] },
+): Promise<LeasedReceived | undefined> {
+  return db.row(sql`
     with due as materialized (
-      select workspace_id, id from received_emails where status = 'received' and due_at <= ${now}
-      order by turn, id limit ${most} for update skip locked)
+      select workspace_id, id from received_emails
+      where status = 'received' and due_at <= ${now} and workspace_id <> all(${except}::uuid[])
+      order by turn, id limit 1 for update skip locked)
     update received_emails m set due_at = ${until}, lease_number = lease_number + 1
     from due where m.workspace_id = due.workspace_id and m.id = due.id
     returning m.workspace_id, m.id, m.lease_number`);

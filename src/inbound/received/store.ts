@@ -1,5 +1,6 @@
 /** SQL that reads received mail. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { foldText } from "#audience/segments/conditions/text-kind.ts";
 import type { Automatic } from "#inbound/parsing/automatic-kind.ts";
 import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -72,14 +73,16 @@ function matching(workspaceId: WorkspaceId, filter: ReceivedFilter): Sql {
     ${routeId === undefined ? empty : sql`and r.route_id = ${routeId}`}
     ${from === undefined ? empty : sql`and r.from_email = lower(${from})`}
     ${to === undefined ? empty : sql`and lower(r.rcpt_to) = lower(${to})`}
-    ${isSpam === undefined ? empty : sql`and r.is_spam = ${isSpam}`}
+    ${isSpam === undefined ? empty : isSpam ? sql`and r.is_spam` : sql`and not r.is_spam`}
     ${inReplyTo === undefined ? empty : sql`and r.in_reply_to_message_id = ${inReplyTo}`}
     ${since === undefined ? empty : sql`and r.received_at >= ${since}`}
     ${before === undefined ? empty : sql`and r.received_at < ${before}`}`;
 }
 
 const withSubject = (subject: string | undefined) =>
-  subject === undefined ? sql`true` : sql`position(lower(${subject}) in lower(s.subject)) > 0`;
+  subject === undefined
+    ? sql`true`
+    : sql`position(${foldText(subject)} in lower(s.subject collate case_folding)) > 0`;
 
 /** Newest first. */
 export function listReceivedEmails(
