@@ -4,6 +4,7 @@
  * verifier hash the whole body again.
  */
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
+import { endOfHeader } from "#mail/message/header-end.ts";
 import { storable } from "./storable-text.ts";
 
 export const signatureResults = [
@@ -93,8 +94,6 @@ function resultOf({
 }
 
 function headerOf(raw: Uint8Array): string {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MOST_HEADER_BYTES)).toString(
-    "latin1",
-  );
-  return text.split(/\r?\n\r?\n/, 1)[0] ?? "";
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  return octets.toString("latin1", 0, endOfHeader(octets, MOST_HEADER_BYTES));
 }
