@@ -145,13 +145,29 @@ export function findReceivedEmail(
     from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
 }
 
-/** The source of a mail, and its attachments. */
-export function findReceivedSource(
+/** Undefined: there is no such mail. */
+export async function findReceivedAttachments(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<{ readonly raw: Buffer; readonly attachments: readonly KeptAttachment[] } | undefined> {
-  return db.row(sql`
-    select r.raw, coalesce(r.details -> 'attachments', '[]') as attachments
+): Promise<readonly KeptAttachment[] | undefined> {
+  const row = await db.row<{ attachments: readonly KeptAttachment[] }>(sql`
+    select coalesce(r.details -> 'attachments', '[]') as attachments
     from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
+  return row?.attachments;
+}
+
+/** Octets of the source of a mail from an offset on: all, or at most this many. Undefined: there is no such mail. */
+export async function readReceivedSource(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  { offset = 0, most }: { readonly offset?: number; readonly most?: number } = {},
+): Promise<Buffer | undefined> {
+  const octets =
+    most === undefined ? sql`r.raw` : sql`substring(r.raw from ${offset + 1}::integer for ${most}::integer)`;
+  const row = await db.row<{ octets: Buffer }>(sql`
+    select ${octets} as octets
+    from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
+  return row?.octets;
 }
