@@ -174,8 +174,7 @@ async function complete(
   if (!(await settleReceived(tx, lease, read))) return;
   // An automatic answer says nothing about the recipient, and a bounce is no answer.
   if (read !== null && read.inReplyTo !== null && read.mail.automatic === null) {
-    const from = read.mail.from?.email ?? "";
-    await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, from, now: clock.now() });
+    await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, receivedId: id, now: clock.now() });
   }
   // The event has nothing of an unreadable mail, so that is kept.
   const news = { workspaceId, stored: { ...stored, keep: keep || read === null }, read };

@@ -99,6 +99,17 @@ export async function keepReceived(tx: Queryable, workspaceId: WorkspaceId, id: 
     update received_emails set keep = true where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** Whether a mail that was stored before an id was made waits to be parsed: nothing is known of its From field. */
+export async function hasWaitingReceived(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  beforeId: string,
+): Promise<boolean> {
+  const waiting = await db.row(sql`
+    select from received_emails where workspace_id = ${workspaceId} and id < ${beforeId} and status = 'received' limit 1`);
+  return waiting !== undefined;
+}
+
 /** Mails that wait to be parsed, and the age in seconds of the oldest. */
 export async function measureWaitingReceived(
   db: Queryable,
