@@ -11,6 +11,7 @@ import { sendIn, startReturns } from "#test/support/returns.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { SECRET_KEY } from "#test/support/service.ts";
 import { authenticate } from "./authenticate.ts";
+import { createSpamScan } from "./scan-spam.ts";
 
 /** What the scanner does in the current test. */
 let play = async (_peer: Peer): Promise<void> => {};
@@ -62,6 +63,15 @@ describe("spam", () => {
     expect(await newest()).toMatchObject({ spam_score: 4.9, is_spam: true });
     const spam = (await call("GET", "/received-emails?is_spam=true")).body.data.received_emails;
     expect(spam).toHaveLength(1);
+  });
+
+  test("is asked for with a Received field that the client's name cannot end", async () => {
+    const scan = createSpamScan({ host: "127.0.0.1", port: scanner.port }, "mail.posthaste.test");
+    const helo = "mx (x)\r\nX-Spam: no [::1]";
+    await scan(service.workspaceId, Buffer.from(mail()), { ip: "192.0.2.1", helo });
+    expect(heard).toContain(
+      "\r\n\r\nReceived: from mx??x???X-Spam:?no?[::1] ([192.0.2.1])\r\n\tby mail.posthaste.test ",
+    );
   });
 
   test("is refused at the end of the message where the route says so, and nothing of it is stored", async () => {
@@ -129,17 +139,14 @@ describe("the authentication of the sender", () => {
   test("does not pass by a signature of the beginning of the body: anyone can append the rest", async () => {
     dns.zone = { ...zone, "sender.test": { TXT: ["v=spf1 -all"] } };
     const message = "From: ada@sender.test\r\nSubject: Signed\r\n\r\nthe end\r\n";
-    const { signatures } = await dkimSign(message, {
+    const signer = {
       canonicalization: "relaxed/relaxed",
-      signatureData: [
-        {
-          signingDomain: "sender.test",
-          selector: "s1",
-          privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-          maxBodyLength: "the end\r\n".length,
-        },
-      ],
-    });
+      signingDomain: "sender.test",
+      selector: "s1",
+      privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+      maxBodyLength: "the end\r\n".length,
+    };
+    const { signatures } = await dkimSign(message, { ...signer, signatureData: [signer] });
     await send(Buffer.from(signatures + message));
     expect((await newest()).authentication).toMatchObject({ dkim: [{ result: "pass" }], dmarc: "pass" });
     await send(Buffer.from(`${signatures}${message}Pay here\r\n`));
