@@ -1315,6 +1315,8 @@ CREATE INDEX received_emails_by_envelope ON received_emails USING btree (workspa
 CREATE INDEX received_emails_by_recipient ON received_emails USING btree (workspace_id, lower(rcpt_to), id);
 CREATE INDEX received_emails_by_route ON received_emails USING btree (workspace_id, route_id, id);
 CREATE INDEX received_emails_by_sender ON received_emails USING btree (workspace_id, from_email, id);
+CREATE INDEX received_emails_by_time ON received_emails USING btree (workspace_id, received_at, id);
+CREATE INDEX received_emails_spam ON received_emails USING btree (workspace_id, id) WHERE is_spam;
 CREATE INDEX received_emails_waiting ON received_emails USING btree (turn, id) INCLUDE (due_at, workspace_id, bytes) WHERE (status = 'received'::text);
 
 create table received_storage (

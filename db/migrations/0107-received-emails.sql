@@ -54,6 +54,8 @@ create index received_emails_by_recipient on received_emails (workspace_id, lowe
 create index received_emails_by_route on received_emails (workspace_id, route_id, id);
 create index received_emails_by_answered on received_emails (workspace_id, in_reply_to_message_id, id)
   where in_reply_to_message_id is not null;
+create index received_emails_by_time on received_emails (workspace_id, received_at, id);
+create index received_emails_spam on received_emails (workspace_id, id) where is_spam;
 create index received_emails_by_envelope on received_emails (workspace_id, lower(mail_from));
 
 -- Recognises a mail that its sender repeats because it lost our reply.

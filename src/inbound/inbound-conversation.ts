@@ -4,6 +4,7 @@
  */
 import type { SMTPServerAddress, SMTPServerEnvelope } from "smtp-server";
 import { parseAddress } from "#mail/address.ts";
+import { endOfHeader } from "#mail/message/header-end.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Conversation } from "./listener/conversation-interface.ts";
 import type { MailTransaction } from "./listener/mail-transaction.ts";
@@ -154,10 +155,6 @@ async function findRoute(
 }
 
 function countReceived(message: Buffer): number {
-  const header =
-    message
-      .subarray(0, MOST_HEADER_BYTES)
-      .toString("latin1")
-      .split(/\r?\n\r?\n/, 1)[0] ?? "";
+  const header = message.toString("latin1", 0, endOfHeader(message, MOST_HEADER_BYTES));
   return header.match(/^received[ \t]*:/gim)?.length ?? 0;
 }

@@ -24,7 +24,7 @@ import { type ListenerOptions, SmtpListener } from "./listener/listener.ts";
 import { MessageMemory } from "./listener/message-data.ts";
 import { NetworkLog } from "./listener/rate-limited-log.ts";
 import { createMailParser } from "./parsing/parse-mail-in-threads.ts";
-import { type OnReceived, startReceiving } from "./received/process-received.ts";
+import { type OnReceived, RECEIVED_PARSING, startReceiving } from "./received/process-received.ts";
 import { ReceivingMemory } from "./received/receiving-memory.ts";
 import { createSpamScan } from "./received/scan-spam.ts";
 import { startProcessing } from "./returns/process-stored-mail.ts";
@@ -47,7 +47,6 @@ const INBOUND = {
 
 /** Look-ups of keys, SPF and DMARC records. */
 const DNS = { timeoutMs: 3_000, tries: 3 };
-const RECEIVED_PARSING = { deadlineMs: 30_000, heapMb: 512 };
 
 type SmtpPort = Exclude<PortSetting, "PORT">;
 

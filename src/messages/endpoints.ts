@@ -101,7 +101,7 @@ const TimelineEntry = Type.Object(
     time: described(Timestamp, "When it happened, in UTC."),
     detail: nullable(
       Type.String({
-        description: "The reply of the server, the target of a clicked link, or the address of an answer.",
+        description: "The reply of the server, the target of a clicked link, or the id of the received mail that answers.",
       }),
     ),
     attempt: nullable(

@@ -127,14 +127,21 @@ export async function recordUnsubscribed(
     from left_by`);
 }
 
-/** Records that a recipient answered a message. @param from the address of the answer; at most 500 characters are kept */
+/**
+ * Records that a recipient answered a message.
+ * @param receivedId the id of the answer, not its address: another person than the recipient may have answered
+ */
 export async function recordReplied(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { messageId, from, now }: { readonly messageId: string; readonly from: string; readonly now: Date },
+  {
+    messageId,
+    receivedId,
+    now,
+  }: { readonly messageId: string; readonly receivedId: string; readonly now: Date },
 ): Promise<void> {
   await tx.run(sql`
     insert into message_events (workspace_id, message_id, id, type, time, detail)
-    select workspace_id, id, ${newId()}, 'replied', ${now}, ${from.slice(0, 500)}
+    select workspace_id, id, ${newId()}, 'replied', ${now}, ${receivedId}
     from messages where workspace_id = ${workspaceId} and id = ${messageId}`);
 }

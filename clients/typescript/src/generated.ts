@@ -13932,7 +13932,7 @@ export interface components {
              * @description When it happened, in UTC.
              */
             time: string;
-            /** @description The reply of the server, the target of a clicked link, or the address of an answer. */
+            /** @description The reply of the server, the target of a clicked link, or the id of the received mail that answers. */
             detail: string | null;
             /** @description Number of the attempt, from 1; null if it is not an attempt. */
             attempt: number | null;
@@ -16377,7 +16377,7 @@ export interface components {
                  * @description Id of the received mail.
                  */
                 received_email_id: string;
-                /** @description Where the mail is fetched with an API key that has `received_emails:read`; null if its route keeps none. */
+                /** @description Where the mail is fetched with an API key that has `received_emails:read`; null if its route keeps none and the mail is readable. */
                 url: string | null;
                 /**
                  * Format: uuid

@@ -7,28 +7,35 @@ import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 
 const PREFERENCE = 10;
 
+export interface ReceivingHosts {
+  /** The most preferred first. */
+  readonly names: readonly string[];
+  /** False when the look-up failed, so that there may be others. */
+  readonly areKnown: boolean;
+}
+
 /**
- * The mail servers that receive for this installation, the most preferred first: those of BOUNCE_DOMAIN, whose mail comes here,
- * or this machine if they cannot be found.
+ * The mail servers that receive for this installation: those of BOUNCE_DOMAIN, whose mail comes here, or this machine if they
+ * cannot be found.
  */
 export async function receivingHosts(
   resolver: Resolver,
   { BOUNCE_DOMAIN, MAIL_HOSTNAME }: { readonly BOUNCE_DOMAIN: string; readonly MAIL_HOSTNAME: string },
-): Promise<string[]> {
+): Promise<ReceivingHosts> {
   const answer = await resolver.mx(BOUNCE_DOMAIN);
   const records = answer.outcome === "found" ? answer.records : [];
   const hosts = records
     .filter(({ exchange }) => exchange !== "")
     .toSorted((one, other) => one.preference - other.preference)
     .map(({ exchange }) => exchange.toLowerCase());
-  return hosts.length > 0 ? hosts : [MAIL_HOSTNAME.toLowerCase()];
+  const names = hosts.length > 0 ? hosts : [MAIL_HOSTNAME.toLowerCase()];
+  return { names, areKnown: answer.outcome !== "failed" };
 }
 
-/** @param hosts as `receivingHosts` gives them */
 export async function checkReceiving(
   resolver: Resolver,
   host: string,
-  hosts: readonly string[],
+  ours: ReceivingHosts,
 ): Promise<DnsCheck> {
   const answer = await resolver.mx(host);
   const records = answer.outcome === "found" ? answer.records : [];
@@ -37,7 +44,7 @@ export async function checkReceiving(
     status,
     host,
     type: "MX",
-    expected: `${PREFERENCE} ${hosts[0]}`,
+    expected: `${PREFERENCE} ${ours.names[0]}`,
     found: sorted.map(({ preference, exchange }) => `${preference} ${exchange || "."}`),
     found_host: null,
     diagnosis: null,
@@ -45,11 +52,14 @@ export async function checkReceiving(
   });
   if (answer.outcome === "failed")
     return conclude("error", `${host} could not be looked up (${answer.reason}).`);
+  if (!ours.areKnown) {
+    return conclude("error", "The mail servers of this service could not be looked up: check again later.");
+  }
   const [first] = sorted;
   if (first === undefined) {
     return conclude("missing", `${host} has no mail server: add the MX record, so that mail comes here.`);
   }
-  const isOurs = ({ exchange }: { readonly exchange: string }) => hosts.includes(exchange.toLowerCase());
+  const isOurs = ({ exchange }: { readonly exchange: string }) => ours.names.includes(exchange.toLowerCase());
   const preferred = sorted.filter(({ preference }) => preference === first.preference);
   if (preferred.every(isOurs)) return conclude("verified", `Mail to ${host} comes here.`);
   return sorted.some(isOurs)

@@ -33,14 +33,14 @@ export async function lookUpDnsStatus(
     receivingDomains(db, workspaceId, domain.domain),
   ]);
   const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
-  const ours = received.length === 0 ? [] : await receivingHosts(resolverFor(config.BOUNCE_DOMAIN), config);
+  const ours = received.length === 0 ? null : await receivingHosts(resolverFor(config.BOUNCE_DOMAIN), config);
   const [checks, tracking, mx, provider] = await Promise.all([
     checkDns(resolver, domain, keys, config),
     host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
-    Promise.all(received.map((name) => checkReceiving(resolver, name, ours))),
+    ours === null ? [] : Promise.all(received.map((name) => checkReceiving(resolver, name, ours))),
     findDnsProvider(resolver, domain.domain),
   ]);
   const warned = withPrivateName(config);
-  const receiving = mx.map((check) => warned(check, ours[0] ?? ""));
+  const receiving = mx.map((check) => warned(check, ours?.names[0] ?? ""));
   return dnsStatusOf(domain, checks, config, { tracking, receiving, provider });
 }

@@ -87,10 +87,10 @@ const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 const NO_CONTEXT: ReceivedContext = { mailFrom: "", keys: {} };
 
 /** Two threads, so that one stays free while a mail is parsed until the deadline. */
-const THREADS = 2;
+export const PARSING_THREADS = 2;
 
 /** @param threads the most threads; each is started when it is first needed */
-export function createMailParser(limits: WorkerThreadLimits = LIMITS, threads = THREADS): MailParser {
+export function createMailParser(limits: WorkerThreadLimits = LIMITS, threads = PARSING_THREADS): MailParser {
   return new ThreadPool(limits, threads);
 }
 

@@ -4,6 +4,7 @@
  * verifier hash the whole body again.
  */
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
+import { endOfHeader } from "#mail/message/header-end.ts";
 import { storable } from "./storable-text.ts";
 
 export const signatureResults = [
@@ -72,7 +73,7 @@ export async function verifySignatures(raw: Uint8Array, keys: KeyRecords): Promi
     const signatures = given.map(({ signingDomain, selector, status }) => ({
       domain: storable(String(signingDomain)).slice(0, 253),
       selector: storable(String(selector)).slice(0, 253),
-      result: signatureResults.find((known) => known === status.result) ?? "neutral",
+      result: resultOf(status),
     }));
     return { signatures, headerFrom: headerFrom.slice(0, 10), fromFields };
   } catch {
@@ -80,9 +81,19 @@ export async function verifySignatures(raw: Uint8Array, keys: KeyRecords): Promi
   }
 }
 
+/** A signature that leaves the end of the body unsigned (l=) proves nothing about what is shown (RFC 6376 section 8.2). */
+function resultOf({
+  result,
+  underSized = 0,
+}: {
+  readonly result: string;
+  readonly underSized?: number;
+}): SignatureResult {
+  if (result === "pass" && underSized > 0) return "policy";
+  return signatureResults.find((known) => known === result) ?? "neutral";
+}
+
 function headerOf(raw: Uint8Array): string {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MOST_HEADER_BYTES)).toString(
-    "latin1",
-  );
-  return text.split(/\r?\n\r?\n/, 1)[0] ?? "";
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  return octets.toString("latin1", 0, endOfHeader(octets, MOST_HEADER_BYTES));
 }

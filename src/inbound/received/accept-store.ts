@@ -28,6 +28,11 @@ export interface ReceivedEnvelope {
 /** A mail of this size takes two turns of its workspace, one of twice the size three. */
 const TURN_BYTES = 256 * 1024;
 
+export type WaitingLimit =
+  | "waitingReceivedMails"
+  | "waitingReceivedMailsPerWorkspace"
+  | "waitingReceivedBytesPerWorkspace";
+
 /**
  * Stores a mail once for each of its recipients: all of them, or none when too many wait. Its turn comes after the turns of
  * its own workspace, and not before the current turn: workspaces alternate, and one that gets a lot delays only itself
@@ -38,26 +43,30 @@ export async function insertReceivedEmails(
   tx: Queryable,
   { workspaceId, mailFrom, remoteIp, helo, network, raw, spam, now }: ReceivedEnvelope,
   mails: readonly NewReceivedEmail[],
-): Promise<"installation" | "workspace" | null> {
+): Promise<WaitingLimit | null> {
   const column = <Value>(read: (mail: NewReceivedEmail) => Value) => mails.map(read);
-  const row = await tx.row<{ refusal: "installation" | "workspace" | null }>(sql`
+  const row = await tx.row<{ refusal: WaitingLimit | null }>(sql`
     with waiting as (
       select count(*) as mails, count(*) filter (where workspace_id = ${workspaceId}) as own,
+        coalesce(sum(bytes) filter (where workspace_id = ${workspaceId}), 0) as own_bytes,
         coalesce(min(turn) filter (where due_at <= ${now}), 0) as present_turn,
         coalesce(max(turn + 1 + bytes / ${TURN_BYTES}::integer) filter (where workspace_id = ${workspaceId}), 0)
           as next_turn
       from received_emails where status = 'received'),
     refusal as (
       select case
-        when mails >= ${limits.waitingReceivedMails.most} then 'installation'
-        when own >= ${limits.waitingReceivedMailsPerWorkspace.most} then 'workspace' end as refusal
+        when mails >= ${limits.waitingReceivedMails.most} then 'waitingReceivedMails'
+        when own >= ${limits.waitingReceivedMailsPerWorkspace.most}
+          then 'waitingReceivedMailsPerWorkspace'
+        when own_bytes >= ${limits.waitingReceivedBytesPerWorkspace.most}
+          then 'waitingReceivedBytesPerWorkspace' end as refusal
       from waiting),
     stored as (
       insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
         raw, bytes, received_at, status, due_at, turn, spam_score, is_spam)
       select ${workspaceId}, m.id, m.route_id, m.keep, m.webhook, ${mailFrom}, m.rcpt_to, ${remoteIp}, ${helo},
         ${network}, ${raw}::bytea, ${raw.length}, ${now}, 'received', ${now},
-        greatest(w.present_turn, w.next_turn) + m.position - 1, ${spam?.score ?? null}::float8,
+        greatest(w.present_turn, w.next_turn) + (m.position - 1) * (1 + ${raw.length}::integer / ${TURN_BYTES}::integer), ${spam?.score ?? null}::float8,
         ${spam?.isSpam ?? false}
       from unnest(${column(({ id }) => id)}::uuid[], ${column(({ routeId }) => routeId)}::uuid[],
         ${column(({ keep }) => keep)}::boolean[], ${column(({ webhook }) => webhook)}::boolean[],

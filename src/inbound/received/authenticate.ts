@@ -1,6 +1,7 @@
 /**
  * Who sent a received mail, as far as DNS proves it: SPF (RFC 7208) and DMARC (RFC 9989) by mailauth, and the DKIM signatures
- * that the parsing thread has verified. The look-ups have one deadline, after which the outcome is `temperror`.
+ * that the parsing thread has verified. Each
+ * kind of look-up has a deadline, after which its outcome is `temperror`.
  */
 import { dmarc } from "mailauth/lib/dmarc/index.js";
 import { spf } from "mailauth/lib/spf/index.js";
@@ -23,8 +24,8 @@ export interface Authentication {
   readonly dmarc_policy: string | null;
 }
 
-/** For the look-ups of one mail. */
-const PATIENCE_MS = 15_000;
+/** For the look-ups of the keys, for those of SPF, and for those of DMARC: they follow each other. */
+export const PATIENCE_MS = 15_000;
 
 export type MailResolver = Pick<NetworkResolver, "txt" | "mx" | "ipv4" | "ipv6" | "cname" | "ptr">;
 
@@ -36,9 +37,8 @@ export interface SendingClient {
 
 /** The records of DKIM keys, by their names. */
 export async function findKeyRecords(resolver: MailResolver, names: readonly string[]): Promise<KeyRecords> {
-  const failed = () => new Error("no answer in time");
   const records = names.map(async (name) => {
-    const answer = await inTime(PATIENCE_MS, resolver.txt(name), failed).catch(() => null);
+    const answer = await inTime(PATIENCE_MS, resolver.txt(name), late).catch(() => null);
     return [name, foundOf(answer)] as const;
   });
   return Object.fromEntries(await Promise.all(records));
@@ -56,14 +56,15 @@ export async function authenticate(
   from: string | null,
 ): Promise<Authentication> {
   const look = lookUp(resolver);
-  const checked = await spf({
+  const asking = spf({
     ip: remote_ip,
     helo,
     sender: mail_from,
     mta: hostname,
     resolver: look,
     maxElapsedTime: PATIENCE_MS,
-  }).catch(() => null);
+  });
+  const checked = await inTime(PATIENCE_MS, asking, late).catch(() => null);
   const spfResult = spfResults.find((known) => known === checked?.status.result) ?? "temperror";
   const spf_domain = mail_from === "" ? helo : domainOf(mail_from);
   const passed = signatures.filter(({ result }) => result === "pass");
@@ -74,7 +75,7 @@ export async function authenticate(
     dkimDomains: passed.map(({ domain }) => ({ domain })),
     resolver: look,
   });
-  const policy = await inTime(PATIENCE_MS, asked, () => new Error("no answer in time")).catch(() => null);
+  const policy = await inTime(PATIENCE_MS, asked, late).catch(() => null);
   const isShown = policy && isSameDomain(policy.status.header?.from, from);
   const result = policy === false ? "none" : isShown ? policy.status.result : "permerror";
   return {
@@ -85,6 +86,8 @@ export async function authenticate(
     dmarc_policy: policy === false ? null : (policy?.policy ?? null),
   };
 }
+
+const late = () => new Error("no answer in time");
 
 function isSameDomain(evaluated: string | undefined, from: string | null): boolean {
   const plain = (domain: string) => domainInALabels(domain).toLowerCase().replace(/\.$/, "");

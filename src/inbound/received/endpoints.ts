@@ -9,6 +9,7 @@ import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, maybeField, textField, timeField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
+import { MIB } from "#platform/limits/limit.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { receivedEmails } from "./permission.ts";
@@ -17,11 +18,12 @@ import { removeReceivedEmail } from "./remove-store.ts";
 import { ReceivedEmailRowShape, ReceivedEmailShape } from "./shapes.ts";
 import {
   countReceivedEmails,
+  findReceivedAttachments,
   findReceivedEmail,
-  findReceivedSource,
   listReceivedEmails,
   MOST_RECEIVED_SEARCHED,
   type ReceivedEmailRow,
+  readReceivedSource,
 } from "./store.ts";
 
 export interface ReceivedEmailDeps {
@@ -30,6 +32,9 @@ export interface ReceivedEmailDeps {
   /** Days for which received mail is kept; null: forever. */
   readonly keptDays: number | null;
 }
+
+/** A source is read in parts, because a client may take long to receive 40 MB. */
+const SOURCE_PART_BYTES = MIB;
 
 const filters = {
   route_id: idField("Only mail that took this inbound route."),
@@ -103,13 +108,14 @@ export function receivedEmailEndpoints({ db, readAttachment, keptDays }: Receive
       answer: fileShape("application/octet-stream", "The decoded file."),
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
       async handle({ caller: { workspaceId }, params }) {
-        const { raw, attachments } = required(
-          await findReceivedSource(db, workspaceId, params.id),
+        const attachments = required(
+          await findReceivedAttachments(db, workspaceId, params.id),
           "Received mail",
         );
         const place = attachments.findIndex(({ id }) => id === params.attachment_id);
         const attachment = required(attachments[place], "Attachment");
-        const content = required((await readAttachment(workspaceId, raw, place)) ?? undefined, "Attachment");
+        const load = () => readReceivedSource(db, workspaceId, params.id);
+        const content = required((await readAttachment(workspaceId, load, place)) ?? undefined, "Attachment");
         return new FileAnswer(attachment.filename, Readable.from([Buffer.from(content)]));
       },
     }),
@@ -123,11 +129,10 @@ export function receivedEmailEndpoints({ db, readAttachment, keptDays }: Receive
       needs: reads,
       answer: fileShape("message/rfc822", "The mail with all header fields, as it arrived."),
       async handle({ caller, params }) {
-        const { raw } = required(
-          await findReceivedSource(db, caller.workspaceId, params.id),
-          "Received mail",
-        );
-        return new FileAnswer(`${params.id}.eml`, Readable.from([raw]));
+        const read = (offset: number) =>
+          readReceivedSource(db, caller.workspaceId, params.id, { offset, most: SOURCE_PART_BYTES });
+        const first = required(await read(0), "Received mail");
+        return new FileAnswer(`${params.id}.eml`, Readable.from(partsFrom(first, read)));
       },
     }),
     endpoint({
@@ -146,6 +151,20 @@ export function receivedEmailEndpoints({ db, readAttachment, keptDays }: Receive
         }),
     }),
   ];
+}
+
+/** @throws Error when the mail is deleted before its end was read */
+async function* partsFrom(
+  first: Buffer,
+  read: (offset: number) => Promise<Buffer | undefined>,
+): AsyncGenerator<Buffer> {
+  let part: Buffer | undefined = first;
+  for (let offset = 0; ; part = await read(offset)) {
+    if (part === undefined) throw new Error("the received mail was deleted during its download");
+    if (part.length > 0) yield part;
+    if (part.length < SOURCE_PART_BYTES) return;
+    offset += part.length;
+  }
 }
 
 function describe(row: ReceivedEmailRow, keptDays: number | null): Static<typeof ReceivedEmailShape> {

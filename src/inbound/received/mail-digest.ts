@@ -3,6 +3,7 @@
  * body counts, because some programs give all their mails one Message-ID. Of a mail without Message-ID the header counts, too.
  */
 import { createHash } from "node:crypto";
+import { endOfHeader } from "#mail/message/header-end.ts";
 
 /** Octets in which the end of the header is searched; beyond it, all is body. */
 const MOST_HEADER_BYTES = 256 * 1024;
@@ -18,7 +19,7 @@ export interface MailContent {
 
 /** Hashes outside the event loop: a mail may have 40 MB. */
 export async function hashContent(raw: Buffer): Promise<MailContent> {
-  const end = endOfHeader(raw);
+  const end = endOfHeader(raw, MOST_HEADER_BYTES);
   const messageId = MESSAGE_ID.exec(raw.toString("latin1", 0, end))?.[1]?.trim() ?? "";
   const start = messageId === "" ? 0 : end;
   const octets = new Uint8Array(raw.buffer, raw.byteOffset + start, raw.length - start);
@@ -35,14 +36,4 @@ export function digestOfMail(
     digest.update("\0").update(text);
   }
   return digest.digest();
-}
-
-/** The offset after the empty line that ends the header. */
-function endOfHeader(raw: Buffer): number {
-  const beginning = raw.subarray(0, MOST_HEADER_BYTES);
-  const ends = ["\r\n\r\n", "\n\n"].flatMap((mark) => {
-    const at = beginning.indexOf(mark);
-    return at < 0 ? [] : [at + mark.length];
-  });
-  return Math.min(beginning.length, ...ends);
 }

@@ -4,18 +4,20 @@
  * webhooks are committed together under the number of the lease.
  */
 import { MailWorkers } from "#inbound/parsing/mail-workers.ts";
-import type { MailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
+import { type MailParser, PARSING_THREADS } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { keyNamesOf } from "#inbound/parsing/verify-signatures.ts";
 import { signedMessage } from "#inbound/returns/resolve-inbound-address.ts";
 import { recordReplied } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import { authenticate, findKeyRecords, type MailResolver } from "./authenticate.ts";
+import { authenticate, findKeyRecords, type MailResolver, PATIENCE_MS } from "./authenticate.ts";
 import {
   findStoredReceived,
+  keepReceived,
   type LeasedReceived,
   leaseReceived,
   type ReadReceived,
@@ -33,8 +35,11 @@ export interface ReceivedNews {
   readonly read: ReadReceived | null;
 }
 
-/** Called in the transaction that completes a received mail of a route with `webhook`. */
-export type OnReceived = (tx: Queryable, news: ReceivedNews) => Promise<void>;
+/**
+ * Called in the transaction that completes a received mail of a route with `webhook`.
+ * @returns whether a webhook is told of it
+ */
+export type OnReceived = (tx: Queryable, news: ReceivedNews) => Promise<boolean>;
 
 export interface ReceivedDeps {
   readonly db: Database;
@@ -48,28 +53,72 @@ export interface ReceivedDeps {
   readonly onReceived: OnReceived;
 }
 
-/** Longer than parsing and look-ups may take. Another process takes over the mail of a killed one after this. */
-const LEASE_MS = 180_000;
+/** Limits of the parser. */
+export const RECEIVED_PARSING = { deadlineMs: 30_000, heapMb: 512 };
 /** Most of the time is spent waiting for DNS. */
 const WORKERS = 8;
+/** Mails of one workspace that are processed at a time: slow ones must not take all workers. */
+const MOST_OF_WORKSPACE = 4;
+/** For the statements. */
+const SPARE_MS = 15_000;
+/**
+ * Longer than the three kinds of look-ups and parsing may take, also after the mails of all other workers. Another process
+ * takes over the mail of a killed one after this.
+ */
+const LEASE_MS = 3 * PATIENCE_MS + (WORKERS / PARSING_THREADS) * RECEIVED_PARSING.deadlineMs + SPARE_MS;
 const MOST_ATTEMPTS = 8;
+/** Attempts in which parsing may take too long: the machine may have been busy. More would keep a thread from other mail. */
+const MOST_SLOW_ATTEMPTS = 2;
 /** Multiplied by the number of attempts. */
 const RETRY_MS = 15_000;
 
 /** Starts the workers of this process. */
 export function startReceiving(deps: ReceivedDeps): MailWorkers<LeasedReceived> {
+  const leases = new Leases(deps);
   return new MailWorkers<LeasedReceived>({
     workers: WORKERS,
-    leaseNext: () => leaseNext(deps),
-    processOne: (lease) => processOne(deps, lease),
+    leaseNext: () => leases.next(),
+    async processOne(lease) {
+      await processOne(deps, lease);
+      leases.end(lease);
+    },
     onLeaseFault: (err) => deps.log.error({ err }, "received mail could not be leased"),
   });
 }
 
-async function leaseNext({ db, clock }: ReceivedDeps): Promise<LeasedReceived | undefined> {
-  const now = clock.now();
-  const [lease] = await leaseReceived(db, { now, until: new Date(now.getTime() + LEASE_MS), most: 1 });
-  return lease;
+/** The leases of this process. */
+class Leases {
+  readonly #deps: ReceivedDeps;
+  /** Mails under way. */
+  readonly #held = new Map<WorkspaceId, number>();
+  /** One at a time, so that each counts those before it. */
+  readonly #inTurn = createLimiter(1);
+
+  constructor(deps: ReceivedDeps) {
+    this.#deps = deps;
+  }
+
+  next(): Promise<LeasedReceived | undefined> {
+    const { db, clock } = this.#deps;
+    return this.#inTurn(async () => {
+      const now = clock.now();
+      const full = [...this.#held].filter(([, mails]) => mails >= MOST_OF_WORKSPACE);
+      const except = full.map(([workspaceId]) => workspaceId);
+      const lease = await leaseReceived(db, { now, until: new Date(now.getTime() + LEASE_MS), except });
+      if (lease !== undefined) this.#add(lease.workspace_id, 1);
+      return lease;
+    });
+  }
+
+  end({ workspace_id }: LeasedReceived): void {
+    this.#add(workspace_id, -1);
+  }
+
+  #add(workspaceId: WorkspaceId, change: number): void {
+    const mails = (this.#held.get(workspaceId) ?? 0) + change;
+    if (mails > 0) this.#held.set(workspaceId, mails);
+    else this.#held.delete(workspaceId);
+  }
 }
 
 async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<void> {
@@ -78,7 +127,7 @@ async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<vo
     const stored = await findStoredReceived(db, lease);
     if (stored === undefined) return;
     const isHopeless = lease.lease_number > MOST_ATTEMPTS;
-    const read = isHopeless ? null : await readMail(deps, lease.workspace_id, stored);
+    const read = isHopeless ? null : await readMail(deps, lease, stored);
     await db.transaction((tx) => complete(deps, tx, lease, stored, read), { mayRepeat: true });
   } catch (err) {
     log.error({ err, mail: lease.id }, "received mail could not be processed, retrying later");
@@ -89,16 +138,20 @@ async function processOne(deps: ReceivedDeps, lease: LeasedReceived): Promise<vo
   }
 }
 
-/** Null: the mail takes too much time or memory to parse. */
+/** Null: the mail takes too much memory to parse, or again too much time. @throws Error when it is the first time */
 async function readMail(
   { db, parser, resolver, hostname, returnPathKeys }: ReceivedDeps,
-  workspaceId: WorkspaceId,
+  { workspace_id: workspaceId, lease_number }: LeasedReceived,
   stored: StoredReceived,
 ): Promise<ReadReceived | null> {
   const { raw, mail_from: mailFrom } = stored;
   const keys = await findKeyRecords(resolver, keyNamesOf(raw));
   const parsed = await parser.read("received", raw, { mailFrom, keys });
-  if (!parsed.ok) return null;
+  if (!parsed.ok) {
+    if (parsed.reason === "too_slow" && lease_number < MOST_SLOW_ATTEMPTS)
+      throw new Error("parsing takes too long");
+    return null;
+  }
   const { mail, verified } = parsed.answer;
   const own = signedMessage([mailFrom], returnPathKeys);
   const [authentication, inReplyTo, isOwn] = await Promise.all([
@@ -114,16 +167,19 @@ async function complete(
   { clock, onReceived }: ReceivedDeps,
   tx: Queryable,
   lease: LeasedReceived,
-  { raw: _raw, ...stored }: StoredReceived,
+  { raw: _raw, keep, ...stored }: StoredReceived,
   read: ReadReceived | null,
 ): Promise<void> {
   const { workspace_id: workspaceId, id } = lease;
   if (!(await settleReceived(tx, lease, read))) return;
   // An automatic answer says nothing about the recipient, and a bounce is no answer.
   if (read !== null && read.inReplyTo !== null && read.mail.automatic === null) {
-    const from = read.mail.from?.email ?? "";
-    await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, from, now: clock.now() });
+    await recordReplied(tx, workspaceId, { messageId: read.inReplyTo, receivedId: id, now: clock.now() });
   }
-  if (stored.webhook) await onReceived(tx, { workspaceId, stored, read });
-  if (!stored.keep) await removeReceivedEmail(tx, workspaceId, id);
+  // The event has nothing of an unreadable mail, so that is kept.
+  const news = { workspaceId, stored: { ...stored, keep: keep || read === null }, read };
+  const isTold = stored.webhook && (await onReceived(tx, news));
+  if (keep) return;
+  if (isTold && read !== null) await removeReceivedEmail(tx, workspaceId, id);
+  else await keepReceived(tx, workspaceId, id);
 }

@@ -13,15 +13,20 @@ export interface LeasedReceived {
   readonly lease_number: number;
 }
 
-/** Leases due mails in the order of their turns, until the given time. */
+/** Leases the due mail whose turn it is until the given time, except mail of some workspaces. */
 export function leaseReceived(
   db: Queryable,
-  { now, until, most }: { readonly now: Date; readonly until: Date; readonly most: number },
-): Promise<LeasedReceived[]> {
-  return db.rows(sql`
+  {
+    now,
+    until,
+    except,
+  }: { readonly now: Date; readonly until: Date; readonly except: readonly WorkspaceId[] },
+): Promise<LeasedReceived | undefined> {
+  return db.row(sql`
     with due as materialized (
-      select workspace_id, id from received_emails where status = 'received' and due_at <= ${now}
-      order by turn, id limit ${most} for update skip locked)
+      select workspace_id, id from received_emails
+      where status = 'received' and due_at <= ${now} and workspace_id <> all(${except}::uuid[])
+      order by turn, id limit 1 for update skip locked)
     update received_emails m set due_at = ${until}, lease_number = lease_number + 1
     from due where m.workspace_id = due.workspace_id and m.id = due.id
     returning m.workspace_id, m.id, m.lease_number`);
@@ -86,6 +91,23 @@ export async function settleReceived(
       authentication = ${authentication === null ? null : storableJson(authentication)}::jsonb
     where workspace_id = ${workspace_id} and id = ${id} and lease_number = ${lease_number} and status = 'received'`);
   return settled > 0;
+}
+
+/** Keeps a mail whose route keeps none. */
+export async function keepReceived(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`
+    update received_emails set keep = true where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Whether a mail that was stored before an id was made waits to be parsed: nothing is known of its From field. */
+export async function hasWaitingReceived(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  beforeId: string,
+): Promise<boolean> {
+  const waiting = await db.row(sql`
+    select from received_emails where workspace_id = ${workspaceId} and id < ${beforeId} and status = 'received' limit 1`);
+  return waiting !== undefined;
 }
 
 /** Mails that wait to be parsed, and the age in seconds of the oldest. */

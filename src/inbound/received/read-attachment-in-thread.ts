@@ -13,13 +13,17 @@ export interface AttachmentQuestion {
   readonly place: number;
 }
 
-/** Null: the mail has no attachment at this place. */
+/**
+ * Null: the mail has no attachment at this place, or is gone.
+ * @param load reads the source of the mail; called when it is its turn
+ */
 export type ReadAttachment = (
   workspaceId: WorkspaceId,
-  raw: Buffer,
+  load: () => Promise<Buffer | undefined>,
   place: number,
 ) => Promise<Uint8Array | null>;
 
+const GONE = { ok: true, answer: null } as const;
 const LIMITS = { deadlineMs: 20_000, heapMb: 512 };
 const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 20_000 };
 
@@ -31,8 +35,11 @@ export function attachmentReader(): ReadAttachment {
   const module = new URL("attachment-thread.ts", import.meta.url);
   const thread = createWorkerThread<AttachmentQuestion, Uint8Array | null>(module, LIMITS);
   const takeTurn = createWorkspaceLimiter(BOUNDS, "Too many attachments are being downloaded: retry shortly");
-  return async (workspaceId, raw, place) => {
-    const answer = await takeTurn(workspaceId, () => thread.ask({ raw, place }));
+  return async (workspaceId, load, place) => {
+    const answer = await takeTurn(workspaceId, async () => {
+      const raw = await load();
+      return raw === undefined ? GONE : thread.ask({ raw, place });
+    });
     if (answer.ok) return answer.answer;
     throw new ApiError(
       "CONFLICT",

@@ -17,7 +17,7 @@ export const ReceivedEvent = Type.Object({
   url: nullable(
     described(
       Url,
-      "Where the mail is fetched with an API key that has `received_emails:read`; null if its route keeps none.",
+      "Where the mail is fetched with an API key that has `received_emails:read`; null if its route keeps none and the mail is readable.",
     ),
   ),
   route_id: described(Id, "The inbound route that it took."),

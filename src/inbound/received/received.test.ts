@@ -326,6 +326,7 @@ describe("odd mail", () => {
       "From: a@b.test\nSubject: =?utf-8?q?a=00b?= __proto__\n__proto__: x\nContent-Type: text/plain; charset=utf-16\nContent-Transfer-Encoding: base64\n\n";
     const mail = await receive(nul + Buffer.from([0x61, 0, 0, 0xd8, 0x62, 0, 0, 0]).toString("base64"));
     expect(mail.subject).toBe("ab __proto__");
+    expect(mail.text.trim()).toBe("aØb");
     expect(mail.headers).toContainEqual({ name: "__proto__", value: "x" });
   });
 
@@ -426,7 +427,7 @@ describe("an answer to a message", () => {
     const mail = await receive(answer(`In-Reply-To: <${id}@shop.test>`));
     expect(mail.in_reply_to_message_id).toBe(id);
     expect((await message(id)).timeline).toContainEqual(
-      expect.objectContaining({ type: "replied", detail: "grace@example.test" }),
+      expect.objectContaining({ type: "replied", detail: mail.id }),
     );
     const later = await receive(answer(`References: <${id}@shop.test> <x@example.test>`));
     expect(later.in_reply_to_message_id).toBe(id);
@@ -456,7 +457,6 @@ describe("an answer to a message", () => {
 
   test("to a message of another workspace, or to anything else, names none", async () => {
     const other = await service.newWorkspace();
-    await db.run(sql`update sending_domains set workspace_id = workspace_id where false`);
     const theirs = await deliver("grace@example.test");
     await db.run(sql`update messages set workspace_id = ${other.workspaceId} where id = ${theirs}`);
     for (const id of [`${theirs}@shop.test`, `${crypto.randomUUID()}@shop.test`, "x", "<<>>", "a b@c"]) {
@@ -517,6 +517,13 @@ describe("what becomes of a mail", () => {
     await call("DELETE", `/webhooks/${webhook}`);
   });
 
+  test("it is kept against its route when no webhook is told of it", async () => {
+    const unheard = await addRoute("unheard@shop.test", { keep: false });
+    const mail = await receive("Subject: unheard\n\nhi", { to: "unheard@shop.test" });
+    expect(mail).toMatchObject({ route_id: unheard, subject: "unheard" });
+    expect(await storage()).toBe(mail.size);
+  });
+
   test("it is deleted after the days that it is kept, and its storage is free", async () => {
     const { id } = await receive(whole);
     const clean = () =>
@@ -534,23 +541,33 @@ describe("what becomes of a mail", () => {
     clock.advance(-31 * 86_400_000);
   });
 
-  test("its processing is given up after eight attempts, and only its source is there", async () => {
-    const raw = Buffer.from("Subject: poison\r\n\r\nhi");
-    const id = crypto.randomUUID();
-    await db.run(sql`
+  test.each([true, false])(
+    "its processing is given up after eight attempts, and only its source is there (keep: %s)",
+    async (keep) => {
+      const { id: webhook } = (await listen()).body.data;
+      const raw = Buffer.from("Subject: poison\r\n\r\nhi");
+      const id = crypto.randomUUID();
+      await db.run(sql`
       insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
         raw, bytes, received_at, status, due_at, turn, lease_number)
-      values (${workspaceId}, ${id}, ${route}, true, true, 'a@b.test', 'support@shop.test', '192.0.2.1', 'mx', '192.0.2.1',
+      values (${workspaceId}, ${id}, ${route}, ${keep}, true, 'a@b.test', 'support@shop.test', '192.0.2.1', 'mx', '192.0.2.1',
         ${raw}, ${raw.length}, ${clock.now()}, 'received', ${clock.now()}, 0, 8)`);
-    expect(await newest()).toMatchObject({
-      id,
-      status: "unreadable",
-      subject: null,
-      from: null,
-      headers: [],
-    });
-    expect((await download(`/received-emails/${id}/source`)).body).toEqual(raw);
-  });
+      expect(await newest()).toMatchObject({
+        id,
+        status: "unreadable",
+        subject: null,
+        from: null,
+        headers: [],
+      });
+      expect((await download(`/received-emails/${id}/source`)).body).toEqual(raw);
+      const [event] = await events();
+      expect(event?.body.data).toMatchObject({
+        received_email_id: id,
+        url: expect.stringContaining(`/received-emails/${id}`),
+      });
+      await call("DELETE", `/webhooks/${webhook}`);
+    },
+  );
 });
 
 describe("limits", () => {
@@ -596,6 +613,44 @@ describe("limits", () => {
     await db.run(sql`update received_storage set bytes = 0`);
     expect(await send()).toMatch(/^250/);
     await changeWorkspace(db, workspaceId, { plan: "enterprise" }, { clock, plans });
+  });
+
+  test("a mail that is large times its recipients is refused, and its copies count for the quotas", async () => {
+    const client = await openSmtp(port);
+    await client.say("EHLO mx.test");
+    await client.say(`MAIL FROM:<a@b.test> SIZE=${30 * 1024 * 1024}`);
+    for (const tag of ["a", "b", "A"]) {
+      expect(await client.say(`RCPT TO:<support+${tag}@shop.test>`)).toMatch(/^250/);
+    }
+    expect(await client.say("RCPT TO:<support+c@shop.test>")).toMatch(/^452 4\.5\.3/);
+    const used = async () =>
+      (
+        await db.row<{ used: number }>(sql`
+          select sum(used) as used from quota_uses
+          where limit_name = 'receivedMailsPerWorkspace' and holder = ${workspaceId}`)
+      )?.used ?? 0;
+    const before = await used();
+    await client.say("DATA");
+    client.write(`Message-ID: <${crypto.randomUUID()}>\r\n\r\nhi\r\n.\r\n`);
+    expect(await client.reply()).toMatch(/^250/);
+    client.close();
+    expect((await used()) - before).toBe(2);
+  });
+
+  test("a workspace with too many unparsed octets delays only itself", async () => {
+    const send = () =>
+      sendIn(port, "support@shop.test", `Message-ID: <${crypto.randomUUID()}>\n\nhi`, "a@b.test");
+    const fill = (workspace: string) =>
+      db.run(sql`
+        insert into received_emails (workspace_id, id, route_id, keep, webhook, mail_from, rcpt_to, remote_ip, helo, network,
+          raw, bytes, received_at, status, due_at, turn)
+        select ${workspace}, gen_random_uuid(), ${route}, true, false, '', 'x@y', '', '', '', '', 1073741824, now(), 'received',
+          ${new Date(clock.now().getTime() + 3_600_000)}, n
+        from generate_series(1, 2) n`);
+    await fill((await service.newWorkspace()).workspaceId);
+    expect(await send()).toMatch(/^250/);
+    await fill(workspaceId);
+    expect(await send()).toMatch(/^451 4\.7\.1 .*2 GiB/);
   });
 
   test("a workspace with too much unparsed mail delays only itself", async () => {

@@ -87,6 +87,12 @@ export class RouteTransaction implements MailTransaction {
     if (declaredSize(mailFrom) > route.max_bytes) {
       throw new SmtpReply(552, "5.3.4", `Mail to this address has at most ${route.max_bytes} octets`);
     }
+    const copies = this.#recipients.has(address.toLowerCase())
+      ? this.#recipients.size
+      : this.#recipients.size + 1;
+    if (declaredSize(mailFrom) * copies > limits.receivedCopiesBytes.most) {
+      throw new SmtpReply(452, "4.5.3", "Too many recipients for its size: send the others a separate copy");
+    }
     if (this.#recipients.size === 0) {
       const reached = await findReachedReceivingQuota(db, this.#holders(), clock.now());
       if (reached !== null) throw this.#defer(limitSentence(reached));
@@ -95,13 +101,14 @@ export class RouteTransaction implements MailTransaction {
   }
 
   sizeLimit() {
-    const most = Math.min(...[...this.#recipients.values()].map(({ route }) => route.max_bytes));
+    const copies = Math.floor(limits.receivedCopiesBytes.most / this.#recipients.size);
+    const most = Math.min(copies, ...[...this.#recipients.values()].map(({ route }) => route.max_bytes));
     return { most, memory: this.#deps.memory.of(this.#first.workspace_id) };
   }
 
   async onOctets(octets: number): Promise<void> {
     const { db, clock } = this.#deps;
-    await noteReceivedOctets(db, this.#holders(), octets, clock.now());
+    await noteReceivedOctets(db, this.#holders(), octets * this.#recipients.size, clock.now());
   }
 
   async message(
@@ -110,7 +117,9 @@ export class RouteTransaction implements MailTransaction {
   ): Promise<string> {
     const { db, clock, scan, onReceived } = this.#deps;
     const { workspace_id: workspaceId, spam_threshold, spam_action } = this.#first;
-    const reached = await answerSoon(takeReceivedMail(db, this.#holders(), clock.now()));
+    const reached = await answerSoon(
+      takeReceivedMail(db, this.#holders(), this.#recipients.size, clock.now()),
+    );
     if (reached !== null) throw this.#defer(limitSentence(reached));
     const scanned = await scan(workspaceId, raw, this.#from);
     const spam = scanned && {
@@ -160,10 +169,10 @@ export class RouteTransaction implements MailTransaction {
       }).catch((fault: unknown) => {
         throw fault instanceof ApiError && fault.code === "PLAN_LIMIT_REACHED" ? this.#full() : fault;
       });
-      if (refusal === "installation") {
+      if (refusal === "waitingReceivedMails") {
         throw new SmtpReply(452, "4.3.1", "Too much mail is waiting to be processed: retry later");
       }
-      if (refusal === "workspace") throw this.#defer(limitSentence(limits.waitingReceivedMailsPerWorkspace));
+      if (refusal !== null) throw this.#defer(limitSentence(limits[refusal]));
     });
   }
 

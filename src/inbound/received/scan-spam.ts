@@ -37,7 +37,9 @@ export function createSpamScan(server: SpamdServer | null, hostname: string): Sc
   return async (workspaceId, mail, { ip, helo }) => {
     if (mail.length > MOST_SCANNED_BYTES) return null;
     // The scanner judges the client by the first Received field (RFC 5321 section 4.4), which every server adds.
-    const trace = `Received: from ${helo} ([${ip}])\r\n\tby ${hostname} with ESMTP;\r\n\t${encodeDate(new Date())}\r\n`;
+    // The client chooses its name, which must not end the field.
+    const name = helo.replace(/[^\w.:[\]-]/g, "?").slice(0, 255);
+    const trace = `Received: from ${name} ([${ip}])\r\n\tby ${hostname} with ESMTP;\r\n\t${encodeDate(new Date())}\r\n`;
     const whole = Buffer.concat([Buffer.from(trace), mail]);
     try {
       const answer = await takeTurn(workspaceId, () => askSpamd(server, whole, AbortSignal.timeout(SCAN_MS)));

@@ -1,5 +1,6 @@
 /** The spam score of received mail, and the authentication of its sender. */
 import { generateKeyPairSync } from "node:crypto";
+import { dkimSign } from "mailauth/lib/dkim/sign.js";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
@@ -10,6 +11,7 @@ import { sendIn, startReturns } from "#test/support/returns.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { SECRET_KEY } from "#test/support/service.ts";
 import { authenticate } from "./authenticate.ts";
+import { createSpamScan } from "./scan-spam.ts";
 
 /** What the scanner does in the current test. */
 let play = async (_peer: Peer): Promise<void> => {};
@@ -61,6 +63,15 @@ describe("spam", () => {
     expect(await newest()).toMatchObject({ spam_score: 4.9, is_spam: true });
     const spam = (await call("GET", "/received-emails?is_spam=true")).body.data.received_emails;
     expect(spam).toHaveLength(1);
+  });
+
+  test("is asked for with a Received field that the client's name cannot end", async () => {
+    const scan = createSpamScan({ host: "127.0.0.1", port: scanner.port }, "mail.posthaste.test");
+    const helo = "mx (x)\r\nX-Spam: no [::1]";
+    await scan(service.workspaceId, Buffer.from(mail()), { ip: "192.0.2.1", helo });
+    expect(heard).toContain(
+      "\r\n\r\nReceived: from mx??x???X-Spam:?no?[::1] ([192.0.2.1])\r\n\tby mail.posthaste.test ",
+    );
   });
 
   test("is refused at the end of the message where the route says so, and nothing of it is stored", async () => {
@@ -123,6 +134,23 @@ describe("the authentication of the sender", () => {
       dmarc: "pass",
       dmarc_policy: "reject",
     });
+  });
+
+  test("does not pass by a signature of the beginning of the body: anyone can append the rest", async () => {
+    dns.zone = { ...zone, "sender.test": { TXT: ["v=spf1 -all"] } };
+    const message = "From: ada@sender.test\r\nSubject: Signed\r\n\r\nthe end\r\n";
+    const signer = {
+      canonicalization: "relaxed/relaxed",
+      signingDomain: "sender.test",
+      selector: "s1",
+      privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+      maxBodyLength: "the end\r\n".length,
+    };
+    const { signatures } = await dkimSign(message, { ...signer, signatureData: [signer] });
+    await send(Buffer.from(signatures + message));
+    expect((await newest()).authentication).toMatchObject({ dkim: [{ result: "pass" }], dmarc: "pass" });
+    await send(Buffer.from(`${signatures}${message}Pay here\r\n`));
+    expect((await newest()).authentication).toMatchObject({ dkim: [{ result: "policy" }], dmarc: "fail" });
   });
 
   test("fails for a changed message from another server", async () => {

@@ -1,5 +1,6 @@
 /** SQL that reads received mail. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { foldText } from "#audience/segments/conditions/text-kind.ts";
 import type { Automatic } from "#inbound/parsing/automatic-kind.ts";
 import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -72,14 +73,16 @@ function matching(workspaceId: WorkspaceId, filter: ReceivedFilter): Sql {
     ${routeId === undefined ? empty : sql`and r.route_id = ${routeId}`}
     ${from === undefined ? empty : sql`and r.from_email = lower(${from})`}
     ${to === undefined ? empty : sql`and lower(r.rcpt_to) = lower(${to})`}
-    ${isSpam === undefined ? empty : sql`and r.is_spam = ${isSpam}`}
+    ${isSpam === undefined ? empty : isSpam ? sql`and r.is_spam` : sql`and not r.is_spam`}
     ${inReplyTo === undefined ? empty : sql`and r.in_reply_to_message_id = ${inReplyTo}`}
     ${since === undefined ? empty : sql`and r.received_at >= ${since}`}
     ${before === undefined ? empty : sql`and r.received_at < ${before}`}`;
 }
 
 const withSubject = (subject: string | undefined) =>
-  subject === undefined ? sql`true` : sql`position(lower(${subject}) in lower(s.subject)) > 0`;
+  subject === undefined
+    ? sql`true`
+    : sql`position(${foldText(subject)} in lower(s.subject collate case_folding)) > 0`;
 
 /** Newest first. */
 export function listReceivedEmails(
@@ -142,13 +145,29 @@ export function findReceivedEmail(
     from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
 }
 
-/** The source of a mail, and its attachments. */
-export function findReceivedSource(
+/** Undefined: there is no such mail. */
+export async function findReceivedAttachments(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<{ readonly raw: Buffer; readonly attachments: readonly KeptAttachment[] } | undefined> {
-  return db.row(sql`
-    select r.raw, coalesce(r.details -> 'attachments', '[]') as attachments
+): Promise<readonly KeptAttachment[] | undefined> {
+  const row = await db.row<{ attachments: readonly KeptAttachment[] }>(sql`
+    select coalesce(r.details -> 'attachments', '[]') as attachments
     from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
+  return row?.attachments;
+}
+
+/** Octets of the source of a mail from an offset on: all, or at most this many. Undefined: there is no such mail. */
+export async function readReceivedSource(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  { offset = 0, most }: { readonly offset?: number; readonly most?: number } = {},
+): Promise<Buffer | undefined> {
+  const octets =
+    most === undefined ? sql`r.raw` : sql`substring(r.raw from ${offset + 1}::integer for ${most}::integer)`;
+  const row = await db.row<{ octets: Buffer }>(sql`
+    select ${octets} as octets
+    from received_emails r where r.workspace_id = ${workspaceId} and r.id = ${id} and r.keep`);
+  return row?.octets;
 }

@@ -12,7 +12,7 @@ const later = (ms: number) => new Date(now.getTime() + ms);
 
 beforeEach(() => db.run(sql`truncate received_emails`));
 
-const insert = (workspaceId: WorkspaceId, octets = 10) =>
+const insert = (workspaceId: WorkspaceId, octets = 10, recipients = 1) =>
   insertReceivedEmails(
     db,
     {
@@ -25,10 +25,16 @@ const insert = (workspaceId: WorkspaceId, octets = 10) =>
       spam: null,
       now,
     },
-    [{ id: newId(), routeId: newId(), keep: true, webhook: false, rcptTo: "a@b.test" }],
+    Array.from({ length: recipients }, (_, n) => ({
+      id: newId(),
+      routeId: newId(),
+      keep: true,
+      webhook: false,
+      rcptTo: `a${n}@b.test`,
+    })),
   );
 const lease = async () =>
-  (await leaseReceived(db, { now: later(1), until: later(60_000), most: 1 }))[0] ?? expect.fail("none due");
+  (await leaseReceived(db, { now: later(1), until: later(60_000), except: [] })) ?? expect.fail("none due");
 
 test("workspaces take turns: one that gets much mail, or large mail, delays only itself", async () => {
   const busy = service.workspaceId;
@@ -39,6 +45,15 @@ test("workspaces take turns: one that gets much mail, or large mail, delays only
   const taken = [];
   for (let n = 0; n < 4; n++) taken.push((await lease()).workspace_id);
   expect(taken).toEqual([busy, other, other, busy]);
+});
+
+test("a large mail takes its turns once for each of its recipients", async () => {
+  const other = (await service.newWorkspace()).workspaceId;
+  await insert(service.workspaceId, 3_000_000, 3);
+  for (let n = 0; n < 4; n++) await insert(other);
+  const taken = [];
+  for (let n = 0; n < 5; n++) taken.push((await lease()).workspace_id);
+  expect(taken.filter((id) => id === service.workspaceId)).toHaveLength(1);
 });
 
 test("a result under an old lease changes nothing", async () => {

@@ -4,15 +4,11 @@
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Limit } from "#platform/limits/limit.ts";
-import { noteUse, takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
+import { findUsedUp, noteUses, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 
 /** For RCPT: a quota that the network has used up; null when there is none. */
-export async function findReachedQuota(db: Queryable, network: string, now: Date): Promise<Limit | null> {
-  for (const name of ["openMailsPerNetwork", "openBytesPerNetwork"] as const) {
-    const use = useOf(name, network);
-    if ((await usedOfQuota(db, use, now)) >= use.quota.most) return use.quota;
-  }
-  return null;
+export function findReachedQuota(db: Queryable, network: string, now: Date): Promise<Limit | null> {
+  return findUsedUp(db, [useOf("openMailsPerNetwork", network), useOf("openBytesPerNetwork", network)], now);
 }
 
 /** Counts received mails. @returns the quota that they exceed; null when they were counted */
@@ -33,5 +29,5 @@ export async function noteOpenOctets(
   { network, octets }: { readonly network: string; readonly octets: number },
   now: Date,
 ): Promise<void> {
-  await noteUse(db, { ...useOf("openBytesPerNetwork", network), amount: octets }, now);
+  await noteUses(db, [{ ...useOf("openBytesPerNetwork", network), amount: octets }], now);
 }

@@ -103,6 +103,28 @@ describe("over HTTP", () => {
     expect([same.status, same.body.code]).toEqual([409, "CONFLICT"]);
   });
 
+  test("changes at the same time are all kept, and only one of two routes gets a pattern", async () => {
+    const one = (await add("one@shop.test")).body.data.id;
+    const two = (await add("two@shop.test")).body.data.id;
+    const change = (id: string, body: object) => call("PATCH", `/inbound-routes/${id}`, body);
+    for (let n = 1; n <= 5; n++) {
+      await Promise.all([
+        change(one, { priority: n }),
+        change(one, { max_bytes: 1_000_000 + n }),
+        change(one, { spam_threshold: n }),
+      ]);
+      expect((await call("GET", `/inbound-routes/${one}`)).body.data).toMatchObject({
+        priority: n,
+        max_bytes: 1_000_000 + n,
+        spam_threshold: n,
+      });
+      const same = await Promise.all([one, two].map((id) => change(id, { pattern: `same${n}@shop.test` })));
+      expect(same.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
+    }
+    await call("DELETE", `/inbound-routes/${two}`);
+    expect((await change(two, { priority: 1 })).status).toBe(404);
+  });
+
   test("a workspace has at most 200 routes, listed by pages in the order in which they are tried", async () => {
     const patterns = ["*@shop.test", "ticket-*@shop.test", "t*@shop.test", "zoe@shop.test"];
     for (const pattern of patterns) await add(pattern);
@@ -172,6 +194,14 @@ describe("the DNS status of the domain", () => {
       { host: "in.shop.test", status: "error", expected: "10 mx1.posthaste.test" },
       { host: "shop.test", status: "missing", message: expect.stringContaining("add the MX record") },
     ]);
+    // While these cannot be looked up, nothing is known of a record that may be right.
+    dns.zone = { [BOUNCE_DOMAIN]: "servfail", "in.shop.test": { MX: [[10, "mx1.posthaste.test"]] } };
+    const [unknown] = (await receiving()).checks;
+    expect(unknown).toMatchObject({
+      host: "in.shop.test",
+      status: "error",
+      found: ["10 mx1.posthaste.test"],
+    });
   });
 });
 

@@ -19,6 +19,7 @@ import {
   inboundRouteRoom,
   insertInboundRoute,
   listInboundRoutes,
+  lockInboundRoute,
   removeInboundRoute,
   type ShownRoute,
   updateInboundRoute,
@@ -171,7 +172,8 @@ export function inboundRouteEndpoints({ db, clock, bounceDomain }: InboundRouteD
       message: "Inbound route updated",
       handle: ({ caller: { workspaceId }, params: { id }, body }) =>
         db.transaction(async (tx) => {
-          const { is_receiving: _shown, ...before } = await found(tx, workspaceId, id);
+          const locked = await lockInboundRoute(tx, workspaceId, id);
+          const { is_receiving: _shown, ...before } = required(locked, "Inbound route");
           const route = await readRoute({ tx, workspaceId, bounceDomain, now: clock.now() }, body, before);
           if (!(await updateInboundRoute(tx, workspaceId, route))) throw samePattern(route);
           return shown(await found(tx, workspaceId, id));

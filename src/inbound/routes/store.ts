@@ -1,7 +1,7 @@
 /** SQL of inbound routes. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
-import type { Queryable } from "#platform/database/pool.ts";
+import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -37,15 +37,19 @@ const columns = sql`r.id, r.local_part, r.domain, r.priority, r.webhook, r.keep,
 /** Exact addresses before those with a `*`, and longer patterns first, so that a catch-all is last. */
 const inOrder = sql`r.priority, position('*' in r.local_part) > 0, length(r.local_part) desc, r.created_at, r.id`;
 
-/** Whether the domain is that of a verified sending domain of the workspace, or below it and below no other claim. */
-const isProvenSql = (workspaceId: Sql, domain: Sql) => sql`coalesce((
-  select c.workspace_id = ${workspaceId} and coalesce(d.is_verified, false)
+/** The claim of a domain or of one above it that is the nearest: its workspace, and whether that has verified it. */
+const nearestClaimSql = (domain: Sql) => sql`
+  select c.workspace_id, coalesce(d.is_verified, false) as is_verified
   from domain_claims c
   left join sending_domains d on d.workspace_id = c.workspace_id and d.domain = c.domain
   where c.domain = any (array(
     select array_to_string(labels[n:], '.')
     from string_to_array(${domain}, '.') as labels, generate_series(1, cardinality(labels) - 1) as n))
-  order by length(c.domain) desc limit 1), false)`;
+  order by length(c.domain) desc limit 1`;
+
+/** Whether the workspace has the nearest claim, and has verified it. */
+const isProvenSql = (workspaceId: Sql, domain: Sql) => sql`coalesce((
+  select n.workspace_id = ${workspaceId} and n.is_verified from (${nearestClaimSql(domain)}) n), false)`;
 
 const shownColumns = sql`${columns},
   r.is_active and ${isProvenSql(sql`r.workspace_id`, sql`r.domain`)} as is_receiving`;
@@ -83,6 +87,16 @@ export function findInboundRoute(
     select ${shownColumns} from inbound_routes r where r.workspace_id = ${workspaceId} and r.id = ${id}`);
 }
 
+/** As findInboundRoute; nothing else changes or deletes the route until the transaction ends. */
+export function lockInboundRoute(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<ShownRoute | undefined> {
+  return tx.row(sql`
+    select ${shownColumns} from inbound_routes r where r.workspace_id = ${workspaceId} and r.id = ${id} for update of r`);
+}
+
 /** Whether the workspace may receive mail at a domain: it proved the domain, or one above it that is the nearest claim. */
 export async function isProvenDomain(
   db: Queryable,
@@ -110,22 +124,25 @@ export async function insertInboundRoute(
   return inserted > 0;
 }
 
-/** False when another route of the workspace has the pattern. */
+/** Changes a locked route. @returns false when another route of the workspace has the pattern: the transaction has failed */
 export async function updateInboundRoute(
   tx: Queryable,
   workspaceId: WorkspaceId,
   route: InboundRouteRow,
 ): Promise<boolean> {
-  const updated = await tx.run(sql`
+  const update = sql`
     update inbound_routes r set local_part = ${route.local_part}, domain = ${route.domain},
       priority = ${route.priority}, webhook = ${route.webhook}, keep = ${route.keep}, max_bytes = ${route.max_bytes},
       spam_threshold = ${route.spam_threshold}, spam_action = ${route.spam_action}, is_active = ${route.is_active},
       updated_at = ${route.updated_at}
-    where r.workspace_id = ${workspaceId} and r.id = ${route.id} and not exists (
-      select from inbound_routes o
-      where o.workspace_id = r.workspace_id and o.domain = ${route.domain} and o.local_part = ${route.local_part}
-        and o.id <> r.id)`);
-  return updated > 0;
+    where r.workspace_id = ${workspaceId} and r.id = ${route.id}`;
+  try {
+    await tx.run(update);
+    return true;
+  } catch (fault) {
+    if (isDuplicate(fault)) return false;
+    throw fault;
+  }
 }
 
 export async function removeInboundRoute(
@@ -145,12 +162,18 @@ export interface RouteAtDomain extends InboundRouteRow {
   readonly is_suspended: boolean;
 }
 
-/** The active routes at a domain of the workspace that has proved it, in the order in which they are tried. */
+/**
+ * The active routes at a domain, in the order in which they are tried. They are of the workspace that has the nearest claim of
+ * the domain or of one above it, if it has proved it.
+ */
 export function listRoutesAtDomain(db: Queryable, domain: string): Promise<RouteAtDomain[]> {
   return db.rows(sql`
+    with nearest as materialized (${nearestClaimSql(sql`${domain}::text`)})
     select ${columns}, r.workspace_id, w.is_suspended
-    from inbound_routes r join workspaces w on w.id = r.workspace_id
-    where r.domain = ${domain} and r.is_active and ${isProvenSql(sql`r.workspace_id`, sql`r.domain`)}
+    from nearest n
+    join inbound_routes r on r.workspace_id = n.workspace_id and r.domain = ${domain} and r.is_active
+    join workspaces w on w.id = r.workspace_id
+    where n.is_verified
     order by ${inOrder}`);
 }
 

@@ -11,6 +11,7 @@ import { ensureSystemList, lockSuppressionList } from "#audience/suppression-lis
 import { removeCapturedOf } from "#delivery/capture/store.ts";
 import { lockInQueue, removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { eraseAddress } from "#hygiene/validations/store.ts";
+import { hasWaitingReceived } from "#inbound/received/process-store.ts";
 import { removeReceivedFrom } from "#inbound/received/remove-store.ts";
 import { removeSoftBounces } from "#inbound/soft-bounces/store.ts";
 import { eraseRecipient, listQueuedTo, listToErase } from "#messages/erase-recipient-store.ts";
@@ -33,7 +34,7 @@ export interface ErasureInput {
 }
 
 const BATCH = 500;
-/** How soon the job looks again at messages that are being sent. */
+/** How soon the job looks again at messages that are being sent, and at received mail that is not parsed. */
 const AGAIN_SECONDS = 15;
 
 /** What stays, for the result of the job. */
@@ -96,7 +97,8 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
         report({ counts });
         requireTurn();
       }
-      if (isSending) throw new PutBack(AGAIN_SECONDS);
+      const isParsing = await hasWaitingReceived(db, workspaceId, job.id);
+      if (isSending || isParsing) throw new PutBack(AGAIN_SECONDS);
       // Before the transaction: it looks through all validations of the workspace, and must not hold a lock meanwhile.
       counts.validations += await eraseAddress(db, workspaceId, email);
       counts.received_emails += await removeInBatches(

@@ -362,6 +362,22 @@ describe("the erasure of a person", () => {
     expect(JSON.stringify(check.body.data)).toContain("Bounces and complaints");
   });
 
+  test("waits for received mail whose From field is not known yet", async () => {
+    const { id, email } = await person();
+    await receivedFrom(email);
+    await db.run(sql`
+      update received_emails set status = 'received', from_email = null where workspace_id = ${workspaceId} and from_email = ${email}`);
+    const job = await start(id);
+    await attempt(job);
+    expect((await call("GET", `/jobs/${job}`)).body.data.status).toBe("processing");
+    await db.run(sql`
+      update received_emails set status = 'parsed', from_email = ${email} where workspace_id = ${workspaceId} and status = 'received'`);
+    expect(await attempt(job)).toMatchObject({
+      status: "completed",
+      result: { erased: { received_emails: 2 } },
+    });
+  });
+
   test("takes the person out of mail to several recipients, and the last one's erasure takes its content", async () => {
     await db.run(sql`
       insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)

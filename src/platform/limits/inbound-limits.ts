@@ -125,15 +125,23 @@ export const inboundLimits = {
     unit: "bytes",
     beyond: "552 5.3.4: at RCPT if MAIL declares the size, otherwise at the end of the message",
   },
+  receivedCopiesBytes: {
+    what: "mail to inbound routes, times its recipients",
+    scope: "message",
+    most: 80 * MIB,
+    unit: "bytes",
+    beyond:
+      "452 4.5.3 at RCPT of a further recipient if MAIL declares the size, otherwise 552 5.3.4 at the end of the message",
+  },
   receivedMailsPerNetwork: {
-    what: "mails to inbound routes",
+    what: "mails to inbound routes, each counted once for each of its recipients",
     scope: "network",
     most: 10_000,
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
   },
   receivedBytesPerNetwork: {
-    what: "mails to inbound routes (all received data, including refused mails)",
+    what: "mails to inbound routes (all received data, including refused mails, for each recipient)",
     scope: "network",
     most: 2 * 1024 * MIB,
     unit: "bytes",
@@ -141,14 +149,14 @@ export const inboundLimits = {
     beyond: "451 4.7.1 at RCPT",
   },
   receivedMailsPerWorkspace: {
-    what: "mails to inbound routes",
+    what: "mails to inbound routes, each counted once for each of its recipients",
     scope: "workspace",
     most: 20_000,
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
   },
   receivedBytesPerWorkspace: {
-    what: "mails to inbound routes (all received data, including refused mails)",
+    what: "mails to inbound routes (all received data, including refused mails, for each recipient)",
     scope: "workspace",
     most: 4 * 1024 * MIB,
     unit: "bytes",
@@ -165,6 +173,13 @@ export const inboundLimits = {
     what: "mails to inbound routes that wait to be parsed",
     scope: "workspace",
     most: 2_000,
+    beyond: "451 4.7.1 at the end of the message",
+  },
+  waitingReceivedBytesPerWorkspace: {
+    what: "mail to inbound routes that waits to be parsed",
+    scope: "workspace",
+    most: 2 * 1024 * MIB,
+    unit: "bytes",
     beyond: "451 4.7.1 at the end of the message",
   },
   receivedBytesUnderWay: {

@@ -116,16 +116,34 @@ async function takeEach(tx: Queryable, uses: readonly QuotaUse[], now: Date): Pr
   return new Set(taken.map(({ place }) => place));
 }
 
-/** Counts use that has already happened, even if it exceeds the quota. */
-export async function noteUse(
-  db: Queryable,
-  { name, quota, holder, amount = 1 }: QuotaUse,
-  now: Date,
-): Promise<void> {
+/** Counts uses that have already happened, even if they exceed their quotas. No two may have the same limit and holder. */
+export async function noteUses(db: Queryable, uses: readonly QuotaUse[], now: Date): Promise<void> {
+  const column = <Value>(read: (use: QuotaUse) => Value) => uses.map(read);
   await db.run(sql`
     insert into quota_uses as u (limit_name, holder, ends_at, used)
-    values (${name}, ${holder}, ${windowEnd(quota, now)}, ${amount})
+    select limit_name, holder, ends_at, amount
+    from unnest(${column(({ name }) => name)}::text[], ${column(({ holder }) => holder)}::text[],
+      ${column(({ quota }) => windowEnd(quota, now).toISOString())}::timestamptz[],
+      ${column(({ amount = 1 }) => amount)}::bigint[]) as n (limit_name, holder, ends_at, amount)
+    order by limit_name, holder
     on conflict (limit_name, holder, ends_at) do update set used = u.used + excluded.used`);
+}
+
+/** The first quota that is used up; null when there is none. */
+export async function findUsedUp(
+  db: Queryable,
+  uses: readonly Omit<QuotaUse, "amount">[],
+  now: Date,
+): Promise<Quota | null> {
+  const column = <Value>(read: (use: Omit<QuotaUse, "amount">) => Value) => uses.map(read);
+  const row = await db.row<{ place: number }>(sql`
+    select a.place::integer from unnest(${column(({ name }) => name)}::text[], ${column(({ holder }) => holder)}::text[],
+      ${column(({ quota }) => windowEnd(quota, now).toISOString())}::timestamptz[],
+      ${column(({ quota }) => quota.most)}::bigint[])
+      with ordinality as a (limit_name, holder, ends_at, most, place)
+    join quota_uses u using (limit_name, holder, ends_at)
+    where u.used >= a.most order by a.place limit 1`);
+  return row === undefined ? null : (uses[row.place - 1]?.quota ?? null);
 }
 
 /** Gives back what was taken at `takenAt`; does nothing if that window was deleted. */

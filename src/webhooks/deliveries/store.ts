@@ -65,10 +65,10 @@ const columns = sql`
 /** Lists and totals end here. */
 const MOST_COUNTED = 10_000;
 
-/** Writes a delivery for each event and each active webhook that listens to it. */
-export async function insertDeliveries(tx: Queryable, events: readonly NewDelivery[]): Promise<void> {
+/** Writes a delivery for each event and each active webhook that listens to it. @returns how many */
+export async function insertDeliveries(tx: Queryable, events: readonly NewDelivery[]): Promise<number> {
   const column = <Value>(read: (event: NewDelivery) => Value) => events.map(read);
-  await tx.run(sql`
+  return tx.run(sql`
     insert into webhook_deliveries (workspace_id, webhook_id, id, type, body, next_attempt_at, created_at)
     select e.workspace_id, w.id, e.id, e.type, e.body, e.time, e.time
     from unnest(${column(({ workspaceId }) => workspaceId)}::uuid[], ${column(({ id }) => id)}::uuid[],

@@ -10,7 +10,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { OnJobEnded } from "#platform/jobs/attempt.ts";
 import type { OnCampaignEvents } from "#sending/campaigns/campaign-events.ts";
 import type { WebhookEvent } from "#webhooks/event-catalogue.ts";
-import { announce } from "./announce.ts";
+import { announce, announceFiltered, filterListened } from "./announce.ts";
 
 export const announceSubscriber: OnSubscriberEvent = (tx, event) => announceSubscribers(tx, [event]);
 
@@ -70,10 +70,11 @@ export function announceListing(tx: Queryable, change: ListingChange): Promise<v
 
 /** @param publicUrl the URL of the service, without a slash at its end */
 export function createReceivedReaction(publicUrl: string): OnReceived {
-  return (tx, news) => {
+  return async (tx, news) => {
     const { workspaceId, stored } = news;
     const data = receivedEventOf(news, publicUrl);
-    return announce(tx, [{ workspaceId, type: "email.received", time: stored.received_at, data }]);
+    const event: WebhookEvent = { workspaceId, type: "email.received", time: stored.received_at, data };
+    return (await announceFiltered(tx, await filterListened(tx, [event]))) > 0;
   };
 }
 

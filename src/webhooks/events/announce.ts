@@ -27,9 +27,9 @@ export async function announce(tx: Queryable, events: readonly WebhookEvent[]): 
   await announceFiltered(tx, await filterListened(tx, events));
 }
 
-/** Writes events that filterListened has returned. */
-export async function announceFiltered(tx: Queryable, events: readonly WebhookEvent[]): Promise<void> {
-  if (events.length > 0) await insertDeliveries(tx, events.map(deliveryOf));
+/** Writes events that filterListened has returned. @returns the number of deliveries */
+export async function announceFiltered(tx: Queryable, events: readonly WebhookEvent[]): Promise<number> {
+  return events.length === 0 ? 0 : insertDeliveries(tx, events.map(deliveryOf));
 }
 
 /** The row of an event, with a new id. */
