@@ -101,7 +101,8 @@ const TimelineEntry = Type.Object(
     time: described(Timestamp, "When it happened, in UTC."),
     detail: nullable(
       Type.String({
-        description: "The reply of the server, the target of a clicked link, or the id of the received mail that answers.",
+        description:
+          "The reply of the server, the target of a clicked link, or the id of the received mail that answers.",
       }),
     ),
     attempt: nullable(

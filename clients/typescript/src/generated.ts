@@ -1191,6 +1191,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/billing/usage/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage and charges by day, and messages by source
+         * @description Every day from `start_date` to `end_date`, both included, by default the last 30: emails, validations and blacklist checks that were used and charged. Usage is counted since the version that has this; charges and messages are complete.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `billing:read`.
+         */
+        get: operations["listUsageDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/statement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The statement of a month: lines, sums, and the balance before and after
+         * @description A month of the ledger, in UTC, for bookkeeping and for invoices that the operator writes. Usage is one line for each kind and price. Payments count in the month in which they were completed. It has no taxes.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `billing:read`.
+         */
+        get: operations["getBillingStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/billing/statement/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The lines of a monthly statement as a CSV file
+         * @description A header row and one row for each line of the statement, without a limit.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `billing:read`.
+         */
+        get: operations["exportBillingStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workspaces": {
         parameters: {
             query?: never;
@@ -2811,6 +2883,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sending-ips/{id}/warm-up-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an address in warm-up sent on each day to each provider, newest first
+         * @description One row for a day and provider with mail, kept for 400 days. Compare `sent` with `ceiling`, and see which days were repeated because too much was deferred. Days before the version that has this are missing.
+         *
+         *     Needs the permission `sending_ips:read`.
+         */
+        get: operations["listWarmUpHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sending-ips/{id}": {
         parameters: {
             query?: never;
@@ -2905,6 +2999,30 @@ export interface paths {
          *     Needs the permission `routing_rules:write`.
          */
         patch: operations["updateRoutingRule"];
+        trace?: never;
+    };
+    "/routing-rules/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show how a message to a recipient would leave, without sending it
+         * @description Looks up the mail hosts of the recipient and decides by the code that sends: which rule applies, and from which address or through which relay the message leaves. Rules depend on the recipient alone, so sender and tags make no difference. In capture mode nothing leaves; the answer is that of direct mode.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs the permission `routing_rules:read`.
+         */
+        post: operations["testRouting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/sending-domains/{id}/dmarc-reports": {
@@ -3109,6 +3227,72 @@ export interface paths {
          *     Needs the permission `received_emails:read`.
          */
         get: operations["downloadReceivedSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sending-domains/{id}/dmarc-reports/{report_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One DMARC report
+         * @description `listDmarcReports` has the ids of reports, and figures over all of them.
+         *
+         *     Needs the permission `sending_domains:read`.
+         */
+        get: operations["getDmarcReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sending-domains/{id}/dmarc-reports/{report_id}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The records of a DMARC report: who sent how much, with which results
+         * @description The records in the order of the report, with the host behind each address.
+         *
+         *     Needs the permission `sending_domains:read`.
+         */
+        get: operations["listDmarcRecords"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sending-domains/{id}/dmarc-reports/{report_id}/xml": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a DMARC report as it came, in XML
+         * @description The document is kept with the report, except for large ones (more than 256 KiB as gzip, or 4 MiB of a domain in a day), for files with several reports, and for reports about the organisational domain, which also have records of other domains: 404.
+         *
+         *     Needs the permission `sending_domains:read`.
+         */
+        get: operations["downloadDmarcReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -7178,6 +7362,110 @@ export interface components {
             transactions: components["schemas"]["Transaction"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description Usage of one kind on one day. */
+        UsageOfKind: {
+            /** @description Units that were taken. */
+            used: number;
+            /** @description Units that were given back. */
+            returned: number;
+            /** @description Charges beyond the allowance in US dollars, less what was returned, an exact decimal; on the day on which the ledger has them, which may be minutes after the use. */
+            charged: string;
+        };
+        UsageDay: {
+            /**
+             * Format: date
+             * @description A UTC day, as in the ledger.
+             */
+            date: string;
+            email: components["schemas"]["UsageOfKind"];
+            validation: components["schemas"]["UsageOfKind"];
+            blacklist_check: components["schemas"]["UsageOfKind"];
+            /** @description Messages of the day by what sent them, without suppressed and cancelled ones. SMS are included, which take no email. */
+            messages: {
+                /** @description Messages of the source api. */
+                api: number;
+                /** @description Messages of the source smtp. */
+                smtp: number;
+                /** @description Messages of the source campaign. */
+                campaign: number;
+                /** @description Messages of the source autoresponder. */
+                autoresponder: number;
+            };
+        };
+        StatementLine: {
+            /**
+             * @description What the line is.
+             * @enum {string}
+             */
+            transaction_type: "topup" | "subscription" | "usage" | "refund" | "adjustment";
+            /**
+             * @description What was used; null for other types.
+             * @enum {string|null}
+             */
+            kind: "email" | "validation" | "blacklist_check" | null;
+            /** @description For people. */
+            description: string;
+            /** @description Units; null where the line has no price of a unit. */
+            quantity: number | null;
+            /** @description Price of a unit; null where the line has none, in US dollars, an exact decimal. */
+            unit_rate: string | null;
+            /** @description Amount; positive if it adds to the balance, in US dollars, an exact decimal. */
+            amount: string;
+            /** @description Receipt of a single entry; null for usage, which is the sum of its days. */
+            receipt_number: string | null;
+            /**
+             * Format: date-time
+             * @description When its first entry was made, in UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When its last entry was completed, in UTC.
+             */
+            to: string;
+        };
+        BillingStatement: {
+            /** @description The month, YYYY-MM. */
+            month: string;
+            /**
+             * Format: date-time
+             * @description Start of the month in UTC.
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Start of the next month in UTC.
+             */
+            period_end: string;
+            /** @description Whether the month has ended: then the statement stays as it is. */
+            is_closed: boolean;
+            /**
+             * @description Currency of all amounts: US dollars.
+             * @constant
+             */
+            currency: "USD";
+            /** @description Balance at the start of the month, in US dollars, an exact decimal. */
+            opening_balance: string;
+            /** @description Balance at its end, or now, in US dollars, an exact decimal. */
+            closing_balance: string;
+            /** @description Sums by type, with their signs: opening balance and sums are the closing balance. */
+            sums: {
+                /** @description Payments, in US dollars, an exact decimal. */
+                topups: string;
+                /** @description Usage beyond the allowance, in US dollars, an exact decimal. */
+                usage: string;
+                /** @description Usage that was returned, in US dollars, an exact decimal. */
+                refunds: string;
+                /** @description Charges for subscriptions, in US dollars, an exact decimal. */
+                subscriptions: string;
+                /** @description Corrections by the operator, in US dollars, an exact decimal. */
+                adjustments: string;
+            };
+            /** @description In the order of time, at most 1,000; `GET /billing/statement/export` has all. */
+            lines: components["schemas"]["StatementLine"][];
+            /** @description Whether `lines` are all. The sums always are. */
+            is_complete: boolean;
+        };
         OwnWorkspace: {
             /**
              * Format: uuid
@@ -9980,6 +10268,29 @@ export interface components {
              */
             created_at: string;
         };
+        WarmUpDay: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            /** @description Mailbox provider, as `match.providers` of routing rules has it. */
+            provider: string;
+            /** @description Day of the plan, from 1. */
+            day: number;
+            /** @description Messages that the plan allowed on that day. */
+            ceiling: number;
+            /** @description Messages sent to the provider. */
+            sent: number;
+            /** @description Messages of these deferred because of our reputation. */
+            deferred: number;
+        };
+        /** @description A page of a list. */
+        WarmUpDayPage: {
+            /** @description The rows of the page. */
+            days: components["schemas"]["WarmUpDay"][];
+            pagination: components["schemas"]["Pagination"];
+        };
         SendingIpInput: {
             /** @description IPv4 or IPv6. */
             ip: string;
@@ -10078,9 +10389,67 @@ export interface components {
             /** @description Whether messages use the rule without naming it; true when omitted. */
             is_automatic?: boolean | null;
         };
+        RoutingTestOrder: {
+            /** @description An address, or a domain. */
+            to: string;
+            /** @description The choice of the campaign or message: a sending IP, or `routing_rule:<uuid>`. */
+            virtual_mta_ip?: string | null;
+            /**
+             * Format: uuid
+             * @description The choice of the campaign or message: a routing rule.
+             */
+            routing_rule_id?: string | null;
+        };
+        RoutingTest: {
+            /** @description The domain of the recipient. */
+            domain: string;
+            /** @description Mailbox provider, as `match.providers` of routing rules has it. Null: the domain has no mail hosts, or the DNS does not name them now. */
+            provider: string | null;
+            /** @description The hosts that accept its mail, in the order in which they are tried. */
+            mail_hosts: string[];
+            /**
+             * @description `default`: from the machine's own address; `sending_ips`: from one of `sending_ips`; `relay`: through `relay_url`; `unavailable`: it waits, because the chosen address or rule is switched off; `provider_unknown`: it waits, because the rule depends on the provider and the DNS does not answer; `unroutable`: no mail host can be reached, see `reason`.
+             * @enum {string}
+             */
+            kind: "default" | "sending_ips" | "relay" | "unavailable" | "provider_unknown" | "unroutable";
+            /** @description Why it does not leave; null if it does. */
+            reason: string | null;
+            /** @description The rule that applies; null if none does. */
+            rule: {
+                /**
+                 * Format: uuid
+                 * @description Id of the rule.
+                 */
+                id: string;
+                /** @description Name of the rule. */
+                name: string;
+                /** @description Whether it applies because the campaign names it, and not because it matches. */
+                is_chosen: boolean;
+            } | null;
+            /** @description The addresses that the message may leave from. */
+            sending_ips: {
+                /**
+                 * Format: uuid
+                 * @description Id of the sending IP.
+                 */
+                id: string;
+                /** @description The address. */
+                ip: string;
+                /** @description Its pool; null for none. */
+                pool: string | null;
+                /** @description Whether its daily quota may send the message from another address, or another day. */
+                is_warming_up: boolean;
+            }[];
+            /** @description The smart host of the rule, without its password. */
+            relay_url: string | null;
+        };
         DmarcSource: {
             /** @description Address that sent the messages. */
             source_ip: string;
+            /** @description Host name of the address, which leads back to it; null if it has none, or is not looked up yet. */
+            host: string | null;
+            /** @description Who sends from there: a well-known sender such as `Google`, or the registered domain of the host. Null without a host. */
+            organisation: string | null;
             /** @description Messages that receivers saw. */
             messages: number;
             /** @description Messages that passed DMARC, by DKIM or by SPF. */
@@ -10184,6 +10553,26 @@ export interface components {
                 /** @description Refused because of the policy. */
                 rejected: number;
             };
+            /** @description Sums by day, oldest first; days without reports are left out. */
+            days: {
+                /**
+                 * Format: date
+                 * @description The UTC day in which the middle of a report's time is: reports cover a day each.
+                 */
+                date: string;
+                /** @description Messages that receivers saw. */
+                messages: number;
+                /** @description Messages that passed DMARC, by DKIM or by SPF. */
+                passed: number;
+                /** @description Messages with an aligned DKIM signature. */
+                dkim_aligned: number;
+                /** @description Messages with an aligned SPF result. */
+                spf_aligned: number;
+                /** @description Filed as spam because of the policy. */
+                quarantined: number;
+                /** @description Refused because of the policy. */
+                rejected: number;
+            }[];
             /** @description Sending IP addresses with the most messages, at most 100; from the newest reports with together at most 150000 records. */
             sources: components["schemas"]["DmarcSource"][];
             /** @description The reports, newest first. */
@@ -10544,6 +10933,97 @@ export interface components {
              * @description When the mail is deleted (the setting RECEIVED_MAIL_DAYS); null: never.
              */
             expires_at: string | null;
+        };
+        WholeDmarcReport: {
+            /**
+             * Format: uuid
+             * @description Id of the report.
+             */
+            id: string;
+            /** @description The reporting organisation. */
+            org_name: string;
+            /** @description Its address for questions; null if the report has none. */
+            email: string | null;
+            /** @description The reporter's id of the report. */
+            report_id: string;
+            /** @description The domain whose DMARC record was found. */
+            policy_domain: string;
+            /** @description The DMARC record as the receiver found it; null for tags that the report does not have. */
+            policy: {
+                /** @description For the domain: `none`, `quarantine` or `reject`. */
+                p: string | null;
+                /** @description For its subdomains. */
+                sp: string | null;
+                /** @description For subdomains that do not exist. */
+                np: string | null;
+                /** @description Alignment of DKIM: `r` or `s`. */
+                adkim: string | null;
+                /** @description Alignment of SPF: `r` or `s`. */
+                aspf: string | null;
+                /** @description Percentage of mail that the policy applied to. */
+                pct: number | null;
+                /** @description When reports of single failures are wanted. */
+                fo: string | null;
+                /** @description `y` if the policy is to be tested only. */
+                testing: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description Start of the time that it covers, in UTC.
+             */
+            begins_at: string;
+            /**
+             * Format: date-time
+             * @description End of the time that it covers, in UTC.
+             */
+            ends_at: string;
+            /** @description Messages in the report. */
+            messages: number;
+            /** @description Its records, as `listDmarcRecords` has them. */
+            records: number;
+            /** @description Records that could not be read and are not counted, by reason. */
+            unread: {
+                /** @description As in `listDmarcReports`. */
+                reason: string;
+                /** @description Why they could not be read, for people. */
+                message: string;
+                /** @description Number of records that it concerns. */
+                records: number;
+            }[];
+            /** @description Whether `downloadDmarcReport` has the document. */
+            has_xml: boolean;
+            /**
+             * Format: date-time
+             * @description When the report arrived, in UTC.
+             */
+            received_at: string;
+        };
+        /** @description Messages with the same source and results. */
+        DmarcRecord: {
+            /** @description Address that sent the messages. */
+            source_ip: string;
+            /** @description Host name of the address, which leads back to it; null if it has none, or is not looked up yet. */
+            host: string | null;
+            /** @description Who sends from there: a well-known sender, or the registered domain of the host. */
+            organisation: string | null;
+            /** @description Messages of the record. */
+            messages: number;
+            /** @description What the policy did: `none`, `quarantine`, `reject` or `pass`. */
+            disposition: string | null;
+            /** @description Aligned result of DKIM: `pass` or `fail`. */
+            dkim: string | null;
+            /** @description Aligned result of SPF: `pass` or `fail`. */
+            spf: string | null;
+            /** @description Domain in From. */
+            header_from: string;
+            /** @description Domain of the envelope sender; null if the report has none. */
+            envelope_from: string | null;
+        };
+        /** @description A page of a list. */
+        DmarcRecordPage: {
+            /** @description The rows of the page. */
+            records: components["schemas"]["DmarcRecord"][];
+            pagination: components["schemas"]["Pagination"];
         };
         SmtpSubmissionPort: {
             /** @description The port. */
@@ -20296,6 +20776,144 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listUsageDays: {
+        parameters: {
+            query?: {
+                /** @description First UTC day; by default 29 days before the last. */
+                start_date?: string;
+                /** @description Last UTC day; by default today. */
+                end_date?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Usage by day */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Usage and charges by day, and messages by source. */
+                        data: {
+                            /** @description The days, oldest first, 366 at most. */
+                            days: components["schemas"]["UsageDay"][];
+                        };
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getBillingStatement: {
+        parameters: {
+            query?: {
+                /** @description A month such as 2026-03; by default the present one. */
+                month?: string;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Statement */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The statement of a month: lines, sums, and the balance before and after. */
+                        data: components["schemas"]["BillingStatement"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    exportBillingStatement: {
+        parameters: {
+            query?: {
+                /** @description A month such as 2026-03; by default the present one. */
+                month?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One row a line, in the order of time. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     listWorkspaces: {
         parameters: {
             query?: never;
@@ -25286,6 +25904,62 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    listWarmUpHistory: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the sending IP address, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description History of the warm-up */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description What an address in warm-up sent on each day to each provider, newest first. */
+                        data: components["schemas"]["WarmUpDayPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     getSendingIp: {
         parameters: {
             query?: never;
@@ -25698,6 +26372,57 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    testRouting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoutingTestOrder"];
+            };
+        };
+        responses: {
+            /** @description How the message would leave */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Show how a message to a recipient would leave, without sending it. */
+                        data: components["schemas"]["RoutingTest"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
@@ -26335,6 +27060,172 @@ export interface operations {
                 };
                 content: {
                     "message/rfc822": string;
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getDmarcReport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the sending domain, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the report, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description DMARC report */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description One DMARC report. */
+                        data: components["schemas"]["WholeDmarcReport"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listDmarcRecords: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. */
+                page?: number;
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the sending domain, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the report, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Records of the DMARC report */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The records of a DMARC report: who sent how much, with which results. */
+                        data: components["schemas"]["DmarcRecordPage"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    downloadDmarcReport: {
+        parameters: {
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
+            path: {
+                /**
+                 * @description Id of the sending domain, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+                /**
+                 * @description Id of the report, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000002
+                 */
+                report_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document, in UTF-8. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/xml": string;
                 };
             };
             400: components["responses"]["VALIDATION_ERROR"];

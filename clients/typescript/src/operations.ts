@@ -587,6 +587,39 @@ export interface Operations {
    */
   exportTransactions(input?: { query?: Query<"exportTransactions"> } & CallOptions): Call<Data<"exportTransactions">>;
   /**
+   * Usage and charges by day, and messages by source.
+   * Every day from `start_date` to `end_date`, both included, by default the last 30: emails, validations and blacklist checks that were used and charged. Usage is counted since the version that has this; charges and messages are complete.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `billing:read`.
+   *
+   * `GET /billing/usage/days`
+   */
+  listUsageDays(input?: { query?: Query<"listUsageDays"> } & CallOptions): Call<Data<"listUsageDays">>;
+  /**
+   * The statement of a month: lines, sums, and the balance before and after.
+   * A month of the ledger, in UTC, for bookkeeping and for invoices that the operator writes. Usage is one line for each kind and price. Payments count in the month in which they were completed. It has no taxes.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `billing:read`.
+   *
+   * `GET /billing/statement`
+   */
+  getBillingStatement(input?: { query?: Query<"getBillingStatement"> } & CallOptions): Call<Data<"getBillingStatement">>;
+  /**
+   * The lines of a monthly statement as a CSV file.
+   * A header row and one row for each line of the statement, without a limit.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `billing:read`.
+   *
+   * `GET /billing/statement/export`
+   */
+  exportBillingStatement(input?: { query?: Query<"exportBillingStatement"> } & CallOptions): Call<Data<"exportBillingStatement">>;
+  /**
    * Your workspaces with your role in each, by name; at most 1000.
    * The workspaces that the person may name in `X-Workspace`, for a switch between them.
    *
@@ -1478,6 +1511,15 @@ export interface Operations {
    */
   createSendingIp(input: { body: Body<"createSendingIp"> } & CallOptions): Call<Data<"createSendingIp">>;
   /**
+   * What an address in warm-up sent on each day to each provider, newest first.
+   * One row for a day and provider with mail, kept for 400 days. Compare `sent` with `ceiling`, and see which days were repeated because too much was deferred. Days before the version that has this are missing.
+   *
+   * Needs the permission `sending_ips:read`.
+   *
+   * `GET /sending-ips/{id}/warm-up-history`
+   */
+  listWarmUpHistory(input: { id: string; query?: Query<"listWarmUpHistory"> } & CallOptions): PagedCall<Data<"listWarmUpHistory">, "days">;
+  /**
    * One sending IP with the state of its warm-up.
    * The address with today's numbers of its warm-up.
    *
@@ -1549,6 +1591,17 @@ export interface Operations {
    * `DELETE /routing-rules/{id}`
    */
   deleteRoutingRule(input: { id: string } & CallOptions): Call<Data<"deleteRoutingRule">>;
+  /**
+   * Show how a message to a recipient would leave, without sending it.
+   * Looks up the mail hosts of the recipient and decides by the code that sends: which rule applies, and from which address or through which relay the message leaves. Rules depend on the recipient alone, so sender and tags make no difference. In capture mode nothing leaves; the answer is that of direct mode.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs the permission `routing_rules:read`.
+   *
+   * `POST /routing-rules/test`
+   */
+  testRouting(input: { body: Body<"testRouting"> } & CallOptions): Call<Data<"testRouting">>;
   /**
    * List DMARC reports about the domain, with totals by source.
    * The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
@@ -1667,6 +1720,33 @@ export interface Operations {
    * `GET /received-emails/{id}/source`
    */
   downloadReceivedSource(input: { id: string; query?: Query<"downloadReceivedSource"> } & CallOptions): Call<Data<"downloadReceivedSource">>;
+  /**
+   * One DMARC report.
+   * `listDmarcReports` has the ids of reports, and figures over all of them.
+   *
+   * Needs the permission `sending_domains:read`.
+   *
+   * `GET /sending-domains/{id}/dmarc-reports/{report_id}`
+   */
+  getDmarcReport(input: { id: string; report_id: string } & CallOptions): Call<Data<"getDmarcReport">>;
+  /**
+   * The records of a DMARC report: who sent how much, with which results.
+   * The records in the order of the report, with the host behind each address.
+   *
+   * Needs the permission `sending_domains:read`.
+   *
+   * `GET /sending-domains/{id}/dmarc-reports/{report_id}/records`
+   */
+  listDmarcRecords(input: { id: string; report_id: string; query?: Query<"listDmarcRecords"> } & CallOptions): PagedCall<Data<"listDmarcRecords">, "records">;
+  /**
+   * Download a DMARC report as it came, in XML.
+   * The document is kept with the report, except for large ones (more than 256 KiB as gzip, or 4 MiB of a domain in a day), for files with several reports, and for reports about the organisational domain, which also have records of other domains: 404.
+   *
+   * Needs the permission `sending_domains:read`.
+   *
+   * `GET /sending-domains/{id}/dmarc-reports/{report_id}/xml`
+   */
+  downloadDmarcReport(input: { id: string; report_id: string; query?: Query<"downloadDmarcReport"> } & CallOptions): Call<Data<"downloadDmarcReport">>;
   /**
    * Host, ports and user name for sending by SMTP.
    * For programs that speak SMTP and not HTTP, and for the page that tells people what to fill in. It follows from the settings of the machine that answers, so give machines with other roles the same ones.
@@ -3028,6 +3108,9 @@ export const operationTable = {
   cancelSubscription: "POST /billing/subscription/cancel",
   listTransactions: "GET /billing/transactions [transactions]",
   exportTransactions: "GET /billing/transactions/export file",
+  listUsageDays: "GET /billing/usage/days",
+  getBillingStatement: "GET /billing/statement",
+  exportBillingStatement: "GET /billing/statement/export file",
   listWorkspaces: "GET /workspaces",
   createWorkspace: "POST /workspaces",
   getWorkspace: "GET /workspace",
@@ -3121,6 +3204,7 @@ export const operationTable = {
   verifyTrackingDomain: "POST /tracking-domains/{id}/verify",
   listSendingIps: "GET /sending-ips",
   createSendingIp: "POST /sending-ips",
+  listWarmUpHistory: "GET /sending-ips/{id}/warm-up-history [days]",
   getSendingIp: "GET /sending-ips/{id}",
   updateSendingIp: "PATCH /sending-ips/{id}",
   deleteSendingIp: "DELETE /sending-ips/{id}",
@@ -3129,6 +3213,7 @@ export const operationTable = {
   getRoutingRule: "GET /routing-rules/{id}",
   updateRoutingRule: "PATCH /routing-rules/{id}",
   deleteRoutingRule: "DELETE /routing-rules/{id}",
+  testRouting: "POST /routing-rules/test",
   listDmarcReports: "GET /sending-domains/{id}/dmarc-reports [reports]",
   listTlsReports: "GET /sending-domains/{id}/tls-reports [reports]",
   listInboundRoutes: "GET /inbound-routes [inbound_routes]",
@@ -3141,6 +3226,9 @@ export const operationTable = {
   deleteReceivedEmail: "DELETE /received-emails/{id}",
   downloadReceivedAttachment: "GET /received-emails/{id}/attachments/{attachment_id} file",
   downloadReceivedSource: "GET /received-emails/{id}/source file",
+  getDmarcReport: "GET /sending-domains/{id}/dmarc-reports/{report_id}",
+  listDmarcRecords: "GET /sending-domains/{id}/dmarc-reports/{report_id}/records [records]",
+  downloadDmarcReport: "GET /sending-domains/{id}/dmarc-reports/{report_id}/xml file",
   getSmtpSettings: "GET /smtp-settings",
   listTemplates: "GET /templates [templates]",
   createTemplate: "POST /templates key",

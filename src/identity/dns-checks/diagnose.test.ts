@@ -96,7 +96,6 @@ describe("a text", () => {
     }
   });
 
-
   test("of SPF or DMARC that is there twice may be there once", async () => {
     const labels = "abcdefghijkl".split("");
     await using dns = await startFakeDns(

@@ -1,8 +1,8 @@
 /** SQL that reads received mail. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { foldText } from "#audience/segments/conditions/text-kind.ts";
 import type { Automatic } from "#inbound/parsing/automatic-kind.ts";
 import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
+import { foldText } from "#platform/database/fold-text.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
