@@ -25,7 +25,7 @@ export interface Authentication {
 }
 
 /** For the look-ups of the keys, for those of SPF, and for those of DMARC: they follow each other. */
-export const PATIENCE_MS = 15_000;
+export const LOOK_UP_MS = 15_000;
 
 export type MailResolver = Pick<NetworkResolver, "txt" | "mx" | "ipv4" | "ipv6" | "cname" | "ptr">;
 
@@ -38,7 +38,7 @@ export interface SendingClient {
 /** The records of DKIM keys, by their names. */
 export async function findKeyRecords(resolver: MailResolver, names: readonly string[]): Promise<KeyRecords> {
   const records = names.map(async (name) => {
-    const answer = await inTime(PATIENCE_MS, resolver.txt(name), late).catch(() => null);
+    const answer = await inTime(LOOK_UP_MS, resolver.txt(name), late).catch(() => null);
     return [name, foundOf(answer)] as const;
   });
   return Object.fromEntries(await Promise.all(records));
@@ -62,9 +62,9 @@ export async function authenticate(
     sender: mail_from,
     mta: hostname,
     resolver: look,
-    maxElapsedTime: PATIENCE_MS,
+    maxElapsedTime: LOOK_UP_MS,
   });
-  const checked = await inTime(PATIENCE_MS, asking, late).catch(() => null);
+  const checked = await inTime(LOOK_UP_MS, asking, late).catch(() => null);
   const spfResult = spfResults.find((known) => known === checked?.status.result) ?? "temperror";
   const spf_domain = mail_from === "" ? helo : domainOf(mail_from);
   const passed = signatures.filter(({ result }) => result === "pass");
@@ -75,7 +75,7 @@ export async function authenticate(
     dkimDomains: passed.map(({ domain }) => ({ domain })),
     resolver: look,
   });
-  const policy = await inTime(PATIENCE_MS, asked, late).catch(() => null);
+  const policy = await inTime(LOOK_UP_MS, asked, late).catch(() => null);
   const isShown = policy && isSameDomain(policy.status.header?.from, from);
   const result = policy === false ? "none" : isShown ? policy.status.result : "permerror";
   return {

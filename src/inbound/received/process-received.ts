@@ -14,7 +14,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import { authenticate, findKeyRecords, type MailResolver, PATIENCE_MS } from "./authenticate.ts";
+import { authenticate, findKeyRecords, LOOK_UP_MS, type MailResolver } from "./authenticate.ts";
 import {
   findStoredReceived,
   keepReceived,
@@ -65,7 +65,7 @@ const SPARE_MS = 15_000;
  * Longer than the three kinds of look-ups and parsing may take, also after the mails of all other workers. Another process
  * takes over the mail of a killed one after this.
  */
-const LEASE_MS = 3 * PATIENCE_MS + (WORKERS / PARSING_THREADS) * RECEIVED_PARSING.deadlineMs + SPARE_MS;
+const LEASE_MS = 3 * LOOK_UP_MS + (WORKERS / PARSING_THREADS) * RECEIVED_PARSING.deadlineMs + SPARE_MS;
 const MOST_ATTEMPTS = 8;
 /** Attempts in which parsing may take too long: the machine may have been busy. More would keep a thread from other mail. */
 const MOST_SLOW_ATTEMPTS = 2;
