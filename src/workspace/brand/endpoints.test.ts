@@ -78,6 +78,8 @@ test.each([
   [{ website: "https://user:pw@shop.example" }, "website must have no user name"],
   [{ website: `https://shop.example/${"声".repeat(300)}` }, "website must have at most 2000 characters"],
   [{ website: "https://" }, "website"],
+  [{ website: "https://shop\r\n.example" }, "website"],
+  [{ website: "https://shop.example/{{ email }}" }, "website"],
   [{ display_name: "a\nb" }, "display_name"],
   [{ footer_text: "Hi {{ first_name }}" }, "footer_text"],
   [{ footer_text: "\n".repeat(10).replaceAll("\n", "x\n") + "x" }, "footer_text"],

@@ -29,8 +29,11 @@ export function readLines(field: string, text: string | null, mostLines: number)
 /** An https URL without a user name; null for a blank text. @throws ApiError VALIDATION_ERROR */
 export function readHttpsUrl(field: string, text: string | null): string | null {
   if (text === null || text.trim() === "") return null;
-  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+  const address = text.trim();
   const refuse = (fault: string) => invalid({ field, message: `${field} ${fault}` });
+  // A URL loses line breaks when it is parsed, and could then name another host.
+  if (/[\p{Cc}\s]|\{\{|\{%/u.test(address)) throw refuse("must have no blanks, line breaks or merge tags");
+  const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url?.protocol !== "https:") throw refuse("must be a web address that begins with https://");
   if (url.username !== "" || url.password !== "") throw refuse("must have no user name and no password");
   if (url.href.length > LONGEST_HREF) {
