@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { mayCall, usePlace } from "../../api/session.tsx";
+import { isUnknown, Unknown } from "../../parts/unknown.tsx";
 import { FailedCampaign, WaitingCampaign } from "./campaign-loading.tsx";
 
 const CampaignEditor = lazy(async () => ({
@@ -20,6 +21,7 @@ export function CampaignPage() {
     queryKey: ["campaign", workspace.id, id],
     queryFn: ({ signal }) => api.getCampaign({ id, query: { without: "content" }, signal }),
   });
+  if (isUnknown(error) && !data) return <Unknown title="Campaign" to="campaigns" />;
   if (error && !data) return <FailedCampaign error={error} onRetry={() => void refetch()} />;
   if (!data) return <WaitingCampaign />;
   const isEditable = data.status === "draft" && mayCall(workspace, "updateCampaign");

@@ -11,6 +11,7 @@ import { ActMenu } from "../../parts/act-menu.tsx";
 import { Question } from "../../parts/dialog.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page } from "../../parts/page.tsx";
+import { isUnknown, Unknown } from "../../parts/unknown.tsx";
 import { CheckAgain } from "./check-again.tsx";
 import { DkimKeys } from "./dkim-keys.tsx";
 import { DnsRecord, DnsState } from "./dns-record.tsx";
@@ -44,6 +45,7 @@ export function DomainPage() {
   const verify = useVerify(id, data?.dns);
   const records = data?.dns.records ?? [];
   const look = useCallback(() => void refetch(), [refetch]);
+  if (isUnknown(error) && !data) return <Unknown title="Domain" to="domains" />;
   return (
     <Page
       title={data?.domain ?? domain?.domain ?? "Domain"}

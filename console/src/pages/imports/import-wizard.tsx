@@ -1,6 +1,7 @@
 /** The steps of an import. What is chosen in one stays when another is looked at again. */
 import { Check } from "lucide-react";
 import { useState } from "react";
+import { LeaveQuestion } from "../../parts/leave-question.tsx";
 import { ColumnsStep } from "./columns-step.tsx";
 import { FileStep } from "./file-step.tsx";
 import { beginOptions, type ImportOptions } from "./options.ts";
@@ -43,6 +44,9 @@ export function ImportWizard({ listId, listName }: { readonly listId: string; re
       {step === 2 && file && (
         <OptionsStep options={options} onChange={setOptions} onNext={() => setStep(3)} listName={listName} />
       )}
+      <LeaveQuestion isChanged={file !== undefined} title="Leave without importing?">
+        The file, and what you chose for its columns, are lost when you leave.
+      </LeaveQuestion>
       {step === 3 && file && <TrialStep {...part} file={file} options={options} listName={listName} />}
     </>
   );

@@ -11,6 +11,7 @@ import { countText } from "../../parts/numbers.ts";
 import { Page } from "../../parts/page.tsx";
 import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
+import { isUnknown, Unknown } from "../../parts/unknown.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { PeopleList } from "../people/people-list.tsx";
 import { ListFields } from "./list-fields.tsx";
@@ -26,6 +27,7 @@ export function MailingListPage() {
     queryKey: ["list", workspace.id, id],
     queryFn: ({ signal }) => api.getMailingList({ id, signal }),
   });
+  if (isUnknown(error)) return <Unknown title="List" to="lists" />;
   if (error) {
     return (
       <Page title="List">

@@ -1,5 +1,4 @@
 /** One person: whether they may be mailed, what happened, their lists, fields and segments. */
-import { PosthasteError } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -12,6 +11,7 @@ import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
 import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
+import { isUnknown } from "../../parts/unknown.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { Blocks, FindingSentence } from "../suppression/finding.tsx";
 import { EditPersonDialog } from "./edit-person-dialog.tsx";
@@ -26,7 +26,7 @@ export function PersonPage() {
   const { person: id = "" } = useParams({ strict: false }) as { readonly person?: string };
   const place = usePlace();
   const { data, error, refetch } = useQuery(personQuery(place, id));
-  if (error instanceof PosthasteError && (error.status === 404 || error.status === 400)) return <Unknown />;
+  if (isUnknown(error)) return <UnknownPerson />;
   if (error) {
     return (
       <Page title="Person">
@@ -42,7 +42,7 @@ export function PersonPage() {
   );
 }
 
-function Unknown() {
+function UnknownPerson() {
   const { workspace } = usePlace();
   const navigate = useNavigate();
   return (

@@ -11,6 +11,7 @@ import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Field } from "../../parts/field.tsx";
 import { useKeys } from "../../parts/keys.ts";
+import { LeaveQuestion } from "../../parts/leave-question.tsx";
 import { Page } from "../../parts/page.tsx";
 import { type Conditions, draftOf, faultsByRule } from "../../parts/segment-builder/draft.ts";
 import { useConditions, useSegmentFields } from "../../parts/segment-builder/queries.ts";
@@ -21,7 +22,6 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { UsersOf } from "../lists/used-by.tsx";
 import { ConditionsJson } from "./conditions-json.tsx";
-import { LeaveQuestion } from "./leave-question.tsx";
 import { SegmentActs } from "./segment-acts.tsx";
 import { membersKey, SegmentMembers } from "./segment-members.tsx";
 
