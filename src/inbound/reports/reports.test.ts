@@ -283,29 +283,29 @@ describe("the hosts of sources", () => {
     const { dns } = service;
     await send(
       dmarcReport("hosts", [
-        { ip: "198.51.100.41", count: 900 },
-        { ip: "198.51.100.42", count: 800 },
-        { ip: "198.51.100.43", count: 700 },
-        { ip: "198.51.100.44", count: 600 },
+        { ip: "93.184.100.41", count: 900 },
+        { ip: "93.184.100.42", count: 800 },
+        { ip: "93.184.100.43", count: 700 },
+        { ip: "93.184.100.44", count: 600 },
       ]),
     );
-    const reverse = (octet: number) => `${octet}.100.51.198.in-addr.arpa`;
+    const reverse = (octet: number) => `${octet}.100.184.93.in-addr.arpa`;
     Object.assign(dns.zone, {
       [reverse(41)]: { PTR: ["mail-41.google.com"] },
-      "mail-41.google.com": { A: ["198.51.100.41"] },
+      "mail-41.google.com": { A: ["93.184.100.41"] },
       [reverse(42)]: { PTR: ["bank.test"] },
       "bank.test": { A: ["192.0.2.200"] },
       [reverse(43)]: { PTR: ["Mx.News.Example.org"] },
-      "mx.news.example.org": { A: ["198.51.100.43"] },
+      "mx.news.example.org": { A: ["93.184.100.43"] },
       [reverse(44)]: "servfail",
     });
     const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000, tries: 1 });
     await lookUpSourceHosts({ db: database, clock, resolver }).run(context);
     expect((await sources()).slice(0, 4)).toMatchObject([
-      { source_ip: "198.51.100.41", host: "mail-41.google.com", organisation: "Google" },
-      { source_ip: "198.51.100.42", host: null, organisation: null },
-      { source_ip: "198.51.100.43", host: "mx.news.example.org", organisation: "example.org" },
-      { source_ip: "198.51.100.44", host: null, organisation: null },
+      { source_ip: "93.184.100.41", host: "mail-41.google.com", organisation: "Google" },
+      { source_ip: "93.184.100.42", host: null, organisation: null },
+      { source_ip: "93.184.100.43", host: "mx.news.example.org", organisation: "example.org" },
+      { source_ip: "93.184.100.44", host: null, organisation: null },
     ]);
     dns.questions.length = 0;
     await lookUpSourceHosts({ db: database, clock, resolver }).run(context);

@@ -10,6 +10,7 @@ import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { type FoundHost, listDueSources, saveSourceHosts } from "./store.ts";
 
@@ -56,6 +57,8 @@ export function lookUpSourceHosts({ db, clock, resolver }: HostLookUp): Recurrin
 
 /** The name of an address that leads back to it; null if there is none, undefined if the DNS gave no answer. */
 export async function findHost(resolver: HostResolver, ip: string): Promise<string | null | undefined> {
+  // A forged report must not show the names of the operator's own network.
+  if (!isPublicAddress(ip)) return null;
   const names = await resolver.ptr(reverseName(ip));
   if (names.outcome === "failed") return undefined;
   if (names.outcome === "absent") return null;

@@ -61,11 +61,13 @@ describe("a value", () => {
     expect(textOf(given)).toBe(text);
   });
 
-  test("in HTML equals LiquidJS's filter escape", () => {
+  test("in HTML equals LiquidJS's filter escape, without U+0000", () => {
     const liquid = new Liquid();
     fc.assert(
       fc.property(value, (text) => {
-        expect(escapeHtml(text)).toBe(liquid.parseAndRenderSync("{{ text | escape }}", { text }));
+        expect(escapeHtml(text)).toBe(
+          liquid.parseAndRenderSync("{{ text | escape }}", { text }).replaceAll("\0", ""),
+        );
       }),
     );
   });

@@ -37,11 +37,11 @@ export function unescapeHtml(value: unknown): string {
   );
 }
 
-/** For HTML text and for attribute values in quotes: the same as LiquidJS's filter `escape`. */
+/** For HTML text and for attribute values in quotes: as LiquidJS's filter `escape`, without U+0000, which HTML cannot have. */
 export function escapeHtml(value: unknown): string {
   const text = textOf(value);
-  return /[&<>"']/.test(text)
-    ? text.replaceAll(/[&<>"']/g, (character) => htmlReferences[character] ?? "")
+  return /[&<>"'\0]/.test(text)
+    ? text.replaceAll(/[&<>"'\0]/g, (character) => htmlReferences[character] ?? "")
     : text;
 }
 

@@ -92,8 +92,10 @@ export function findOpenLink(
   now: Date,
 ): Promise<OpenedLink | undefined> {
   return db.row(sql`
-    select id, kind, resource_id, password_hash from share_links
-    where workspace_id = ${workspaceId} and token_hash = ${tokenHash} and expires_at > ${now}`);
+    select l.id, l.kind, l.resource_id, l.password_hash
+    from share_links l join workspaces w on w.id = l.workspace_id
+    where l.workspace_id = ${workspaceId} and l.token_hash = ${tokenHash} and l.expires_at > ${now}
+      and not w.is_suspended`);
 }
 
 export async function countView(

@@ -265,7 +265,10 @@ export async function sendCampaign(
   }
   const campaign = required(await findCampaign(db, workspaceId, id), "Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
-  if (!mayBe(etagOf(campaign))) throw changedMeanwhile("campaign", campaign);
+  if (!mayBe(etagOf(campaign))) {
+    const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
+    throw changedMeanwhile("campaign", current, " (attachments without their content)");
+  }
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;

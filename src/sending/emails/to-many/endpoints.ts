@@ -133,6 +133,7 @@ export function emailToManyEndpoints(deps: MailDeps): Endpoint[] {
       id: "createEmail",
       method: "POST",
       path: "/emails",
+      mayTakeLong: "working aside",
       summary: "Send one email to one or several recipients, now or later",
       description:
         "One email with to, cc and bcc, your own header fields, HTML and text or a template, files, tags and metadata. Each recipient gets a message of their own, with its own state, suppression check and place in the allowance; all messages show the same To and Cc, and have the same Message-ID. The email is accepted for all recipients or, with an error, for none. With `scheduled_at` it waits: recipients that are suppressed until then get nothing, and `POST /emails/{id}/cancel` calls it back. Send an `Idempotency-Key`, so that a repeated request sends nothing twice.",
@@ -165,7 +166,7 @@ export function emailToManyEndpoints(deps: MailDeps): Endpoint[] {
       id: "createEmailBatch",
       method: "POST",
       path: "/emails/batch",
-      mayTakeLong: "reading",
+      mayTakeLong: "working aside",
       summary: "Send up to 500 emails in one request",
       description:
         "Each email is judged for itself, and the answer has a result for each: a wrong address, a sender that is not yours or a used-up allowance refuses that email and no other. All accepted emails are stored in one transaction, and the answer comes after it. The allowance goes to the emails in their order. With an `Idempotency-Key` a repeated request gets the same answer and sends nothing twice.",

@@ -14,6 +14,7 @@ import { type MeterKind, meterKinds, type Plans } from "#workspace/billing/plans
 import { type DaySpan, type DayUse, listDayUse } from "#workspace/billing/read-ledger-store.ts";
 
 const DEFAULT_DAYS = 30;
+const FIRST_YEAR = 2000;
 const MOST_DAYS = 366;
 
 const sources = ["api", "smtp", "campaign", "autoresponder"] as const;
@@ -87,11 +88,17 @@ export function usageDaysEndpoints({ db, clock, plans, countMessagesByDay }: Usa
         const today = Temporal.PlainDate.from(now.toISOString().slice(0, 10));
         const to = query.end_date ?? today;
         const from = query.start_date ?? to.subtract({ days: DEFAULT_DAYS - 1 });
+        // Before this there is no usage, and PostgreSQL has no year 0.
+        if (from.year < FIRST_YEAR)
+          throw invalid({ field: "start_date", message: `start_date must be in ${FIRST_YEAR} or later` });
         const days = from.until(to).days + 1;
         if (days < 1)
           throw invalid({ field: "start_date", message: "start_date must not be after end_date" });
         if (days > MOST_DAYS) {
-          throw invalid({ field: "end_date", message: `The span must be at most ${MOST_DAYS} days` });
+          throw invalid({
+            field: "end_date",
+            message: `end_date must be at most ${MOST_DAYS} days after start_date`,
+          });
         }
         // Counts the usage that is metered but not yet in the ledger.
         await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
