@@ -1,6 +1,6 @@
 /** Mutations that run once at a time: a double click, or a key that is held, is one act. */
 import { type UseMutationOptions, type UseMutationResult, useMutation } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useCallback, useRef } from "react";
 
 /** A held key repeats every 33 ms, until what it has sent is gone from the page. */
 const SETTLED_MS = 300;
@@ -19,12 +19,13 @@ export function useOnce<Result = unknown, Input = void>(
     },
   });
   const { mutate } = mutation;
-  return {
-    ...mutation,
-    mutate: (...given) => {
+  const mutateOnce = useCallback<typeof mutate>(
+    (...given) => {
       if (isHeld.current) return;
       isHeld.current = true;
       mutate(...given);
     },
-  };
+    [mutate],
+  );
+  return { ...mutation, mutate: mutateOnce };
 }
