@@ -201,6 +201,14 @@ test("platform mail takes the default path, whatever the workspace's rules", asy
   });
 });
 
+test("mail for a smart host that is switched off waits, though its domain has no mail hosts", async () => {
+  const relay = { ...poolRule, is_active: false, action: { relay_url: "smtp://relay.test" } };
+  const decide = await egressOf({ ips: [], rules: [relay], choice: { ip: null, ruleId: relay.id } });
+  expect(
+    await decide(campaignMail(), { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "" }),
+  ).toMatchObject({ kind: "unroutable", result: { status: "deferred", enhanced: "4.3.5" } });
+});
+
 test("a smart host is reached with the port and credentials of its own rule", async () => {
   const rules = [{ ...poolRule, action: { relay_url: "smtp://user:secret@relay.test:2525" } }];
   const decide = await egressOf({ ips: [], rules });

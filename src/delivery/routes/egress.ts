@@ -96,11 +96,12 @@ export class Egress {
     const [routing, choice] = await Promise.all([this.#routingOf(message), this.#choiceOf(message)]);
     const selected = selectEgress(routing, choice, { domain: message.domain, lane: laneOf(route) });
     if (selected.kind === "relay") return this.#throughRelay(message, selected);
+    // A relay that is switched off needs no mail hosts of the domain, so this comes before the result of their look-up.
+    if (selected.kind === "unavailable") return this.#unavailable(message, selected.reason);
     // Where the provider is unknown, the default path reports the failed look-up and defers the message.
     if (selected.kind === "default" || selected.kind === "provider_unknown" || "outcome" in route) {
       return defaultEgress(route);
     }
-    if (selected.kind === "unavailable") return this.#unavailable(message, selected.reason);
     const isCampaigns = message.source === "campaign" && (choice.ip !== null || choice.ruleId !== null);
     return this.#fromOneOf(message, selected.ips, route, isCampaigns);
   }

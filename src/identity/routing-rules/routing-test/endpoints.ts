@@ -148,8 +148,8 @@ function resultOf({ selection, fault }: EgressPreview): {
 } {
   if (selection.kind === "relay") return { kind: "relay", reason: null };
   if (selection.kind === "provider_unknown") return { kind: "provider_unknown", reason: fault };
-  if (fault !== null) return { kind: "unroutable", reason: fault };
   if (selection.kind === "unavailable") return { kind: "unavailable", reason: selection.reason };
+  if (fault !== null) return { kind: "unroutable", reason: fault };
   return { kind: selection.kind === "ips" ? "sending_ips" : "default", reason: null };
 }
 
