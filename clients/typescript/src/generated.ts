@@ -4438,6 +4438,8 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
+         *     It may take longer than a few seconds for a large mail.
+         *
          *     Needs the permission `emails:send`.
          */
         post: operations["createEmail"];
@@ -4462,7 +4464,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `emails:send`.
          */

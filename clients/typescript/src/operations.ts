@@ -2345,6 +2345,8 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
+   * It may take longer than a few seconds for a large mail.
+   *
    * Needs the permission `emails:send`.
    *
    * `POST /emails`
@@ -2356,7 +2358,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It may take longer than a few seconds if there is much data.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `emails:send`.
    *

@@ -83,9 +83,9 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
       answer: pageOf("people", WaitingPerson),
       message: "People who wait",
       async handle({ caller, params: { id }, query }) {
-        requirePermissions(caller, [READ_PEOPLE]);
         const { workspaceId } = caller;
         required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
+        requirePermissions(caller, [READ_PEOPLE]);
         const next = await findNextSteps(db, workspaceId, id);
         const { step_id: stepId } = query;
         if (stepId !== undefined && next.get(stepId) !== stepId) {
@@ -148,10 +148,10 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
 
 /** @throws ApiError NOT_FOUND, INSUFFICIENT_SCOPE */
 async function walkOf({ db, clock }: AutoresponderDeps, caller: Caller, id: string, subscriberId: string) {
-  requirePermissions(caller, [READ_PEOPLE]);
   const { workspaceId, timezone } = caller;
   const now = clock.now();
   const { trigger } = required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
+  requirePermissions(caller, [READ_PEOPLE]);
   const [person, steps, next] = await Promise.all([
     findWalker(db, workspaceId, id, subscriberId, now),
     listSteps(db, workspaceId, id),
