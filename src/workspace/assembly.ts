@@ -2,13 +2,14 @@
 import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
+import { forgetOld } from "#platform/jobs/forget-old.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { accountEndpoints } from "./account/endpoints.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
 import { apiRequestEndpoints } from "./api-keys/requests/endpoints.ts";
-import { forgetOldRequests } from "./api-keys/requests/retention.ts";
+import { REQUEST_DAYS, removeOldRequests } from "./api-keys/requests/store.ts";
 import { auditEndpoints } from "./audit/endpoints.ts";
-import { forgetOldEvents } from "./audit/retention.ts";
+import { AUDIT_DAYS, removeOldAuditEvents } from "./audit/store.ts";
 import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
 import { topUpEndpoints } from "./billing/payments/endpoints.ts";
@@ -35,7 +36,7 @@ import { openIdProviderOf } from "./single-sign-on/openid-provider.ts";
 import { SingleSignOn, type SingleSignOnDeps } from "./single-sign-on/single-sign-on.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
-import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
+import { ENDED_INVITATION_DAYS, removeEndedInvitations } from "./team/invitations/store.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
 import { textEndpoints } from "./texts/endpoints.ts";
 import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
@@ -137,11 +138,16 @@ export function workspaceRecurring({
   clock,
   plans,
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
+  const deps = { db, clock };
   return [
     ...billingTasks({ db, clock, plans }),
     ...signInTasks(db, clock),
-    forgetOldEvents({ db, clock }),
-    forgetOldRequests({ db, clock }),
-    forgetEndedInvitations({ db, clock }),
+    forgetOld(deps, { name: "forget-audit-events", days: AUDIT_DAYS, remove: removeOldAuditEvents }),
+    forgetOld(deps, { name: "forget-api-requests", days: REQUEST_DAYS, remove: removeOldRequests }),
+    forgetOld(deps, {
+      name: "forget-invitations",
+      days: ENDED_INVITATION_DAYS,
+      remove: removeEndedInvitations,
+    }),
   ];
 }

@@ -84,6 +84,9 @@ function matching({ actorId, operation, resourceKind, resourceId, result, from, 
     .reduce((all, [, condition]) => sql`${all} ${condition}`, empty);
 }
 
+/** Audit events are kept for a year. */
+export const AUDIT_DAYS = 365;
+
 /** Of all workspaces. */
 export function removeOldAuditEvents(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`

@@ -14,8 +14,7 @@ import {
 import { Continued } from "#platform/http/route-handler.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { apiKeysResource } from "#workspace/api-keys/api-key.ts";
-import { REQUEST_DAYS } from "./retention.ts";
-import { listRequests } from "./store.ts";
+import { listRequests, REQUEST_DAYS } from "./store.ts";
 
 const ApiRequest = Type.Object(
   {

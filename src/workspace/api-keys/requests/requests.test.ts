@@ -1,14 +1,20 @@
 import { expect, test } from "vitest";
 import type { KeyAnswer } from "#platform/http/server.ts";
 import { firstIdAt, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
+import { forgetOld } from "#platform/jobs/forget-old.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { startService } from "#test/support/service.ts";
 import { RequestLog } from "./request-log.ts";
-import { forgetOldRequests } from "./retention.ts";
-import { insertRequests, listRequests, type RecordedRequest } from "./store.ts";
+import {
+  insertRequests,
+  listRequests,
+  REQUEST_DAYS,
+  type RecordedRequest,
+  removeOldRequests,
+} from "./store.ts";
 
 const service = await startService();
 const { call, workspaceId } = service;
@@ -163,7 +169,8 @@ test("requests are deleted after seven days", async () => {
   const row = (id: string) => ({ ...request(), id, leftOut: 0 });
   await insertRequests(db, [row(at(8)), row(at(6))]);
   const { signal } = new AbortController();
-  await forgetOldRequests({ db, clock: service.clock }).run({ signal, log: createLog("silent") });
+  const retention = { name: "requests", days: REQUEST_DAYS, remove: removeOldRequests };
+  await forgetOld({ db, clock: service.clock }, retention).run({ signal, log: createLog("silent") });
   const filter = {
     keyId: undefined,
     operation: undefined,

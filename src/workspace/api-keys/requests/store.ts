@@ -71,6 +71,8 @@ function matching({ keyId, operation, status, from, to }: RequestFilter): Sql {
     ${to === undefined ? empty : sql`and r.id < ${firstIdAt(to)}`}`;
 }
 
+export const REQUEST_DAYS = 7;
+
 /** Of all workspaces. */
 export function removeOldRequests(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`

@@ -158,6 +158,9 @@ export async function removeInvitationsBy(
   await tx.run(sql`delete from invitations where workspace_id = ${workspaceId} and invited_by = ${userId}`);
 }
 
+/** Invitations that were not accepted are kept so long after their end: until then they can be sent again. */
+export const ENDED_INVITATION_DAYS = 30;
+
 /** Of all workspaces. */
 export function removeEndedInvitations(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
