@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Automatic } from "#inbound/parsing/automatic-kind.ts";
 import type { ReceivedMail } from "#inbound/parsing/read-received-mail.ts";
-import { foldText } from "#platform/database/fold-text.ts";
+import { containsSql } from "#platform/database/folded-sql.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -80,9 +80,7 @@ function matching(workspaceId: WorkspaceId, filter: ReceivedFilter): Sql {
 }
 
 const withSubject = (subject: string | undefined) =>
-  subject === undefined
-    ? sql`true`
-    : sql`position(${foldText(subject)} in lower(s.subject collate case_folding)) > 0`;
+  subject === undefined ? sql`true` : containsSql(sql`s.subject`, subject);
 
 /** Newest first. */
 export function listReceivedEmails(

@@ -1,6 +1,6 @@
 /** The table of pictures. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { foldText } from "#platform/database/fold-text.ts";
+import { containsSql } from "#platform/database/folded-sql.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
@@ -36,11 +36,7 @@ export interface MediaFilter {
 
 const areWanted = (workspaceId: WorkspaceId, { search, kind }: MediaFilter): Sql => sql`
   workspace_id = ${workspaceId} ${kind === undefined ? empty : sql`and kind = ${kind}`}
-  ${
-    search === undefined
-      ? empty
-      : sql`and position(${foldText(search)} in lower(name collate case_folding)) > 0`
-  }`;
+  ${search === undefined ? empty : sql`and ${containsSql(sql`name`, search)}`}`;
 
 /** Newest first. */
 export function listMedia(

@@ -1,5 +1,6 @@
 /** The table of templates. Their content is in versions-store.ts. */
 import sql, { empty } from "sql-template-tag";
+import { containsSql } from "#platform/database/folded-sql.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
@@ -27,7 +28,7 @@ export interface TemplateFilter {
 
 const matching = (workspaceId: WorkspaceId, { kind, search }: TemplateFilter) => sql`
   t.workspace_id = ${workspaceId} ${kind === undefined ? empty : sql`and t.kind = ${kind}`}
-  ${search === undefined ? empty : sql`and position(lower(${search}) in lower(t.name || ' ' || v.subject)) > 0`}`;
+  ${search === undefined ? empty : sql`and ${containsSql(sql`(t.name || ' ' || v.subject)`, search)}`}`;
 
 /** Those that were changed last come first. */
 export function listTemplates(

@@ -1,5 +1,6 @@
 /** The SQL of a text in a row, and cheap checks that leave few rows for the full comparison. */
 import sql, { type Sql } from "sql-template-tag";
+import { foldedSql } from "#platform/database/folded-sql.ts";
 
 export interface TextSource {
   readonly stored: Sql;
@@ -21,15 +22,11 @@ export function foldedText(stored: Sql): TextSource {
 }
 
 export function textInColumn(stored: Sql): TextSource {
-  return { stored, folded: lowered(stored), form: "column" };
+  return { stored, folded: foldedSql(stored), form: "column" };
 }
 
 export function textInJson(stored: Sql): TextSource {
-  return { stored, folded: lowered(stored), form: "json" };
-}
-
-function lowered(text: Sql): Sql {
-  return sql`lower(${text} collate case_folding)`;
+  return { stored, folded: foldedSql(stored), form: "json" };
 }
 
 /**
