@@ -9,7 +9,7 @@ import { listFirstUsers } from "#audience/uses/first-users-store.ts";
 import type { UserRow } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { MediaUse } from "#sending/media/media-use.ts";
+import { mediaUseOf } from "#sending/media/media-use.ts";
 import { campaigns } from "./campaign.ts";
 
 /** Whether a campaign `c` goes to the list or to one of its segments, or refers to either in its conditions. */
@@ -100,28 +100,18 @@ function listCampaignsWithSegments(
 }
 
 /** Campaigns whose HTML shows one of the pictures, including drafts and sent ones. */
-function listCampaignsWithMedia(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mediaIds: readonly string[],
-): Promise<UserRow[]> {
-  const ids = sql`${[...mediaIds]}::uuid[]`;
-  return listFirstUsers(
-    db,
-    sql`
-    select used.id as used_id, c.id, c.name, null::uuid as mailing_list_id, true as prevents_deletion
-    from campaigns c join unnest(${ids}) used (id) on used.id = any (c.media_ids)
-    where c.workspace_id = ${workspaceId} and c.media_ids <> '{}' and c.media_ids && ${ids} and c.deleted_at is null`,
-  );
-}
-
-export const mediaUsedByCampaigns: MediaUse = {
-  kind: "campaign",
-  noun: campaigns,
-  what: "Campaigns",
-  remedy: "change or delete them",
-  list: listCampaignsWithMedia,
-};
+export const mediaUsedByCampaigns = mediaUseOf(
+  {
+    kind: "campaign",
+    noun: campaigns,
+    what: "Campaigns",
+    remedy: "change or delete them",
+  },
+  (workspaceId, ids) => sql`
+  select used.id as used_id, c.id, c.name, null::uuid as mailing_list_id, true as prevents_deletion
+  from campaigns c join unnest(${ids}) used (id) on used.id = any (c.media_ids)
+  where c.workspace_id = ${workspaceId} and c.media_ids <> '{}' and c.media_ids && ${ids} and c.deleted_at is null`,
+);
 
 export const segmentUsedByCampaigns: SegmentUse = {
   kind: "campaign",

@@ -1,4 +1,6 @@
 /** What shows a picture, so that it cannot be deleted meanwhile. */
+import sql, { type Sql } from "sql-template-tag";
+import { listFirstUsers } from "#audience/uses/first-users-store.ts";
 import { refuseWhileUsed, type UseInRefusal } from "#audience/uses/refuse-while-used.ts";
 import type { ObjectUse } from "#audience/uses/used-by.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -8,6 +10,20 @@ import { lockMedia } from "./store.ts";
 
 /** A kind of users of pictures, by the id of the picture. */
 export interface MediaUse extends ObjectUse<string>, UseInRefusal {}
+
+/**
+ * Users that note the pictures they show in a column.
+ * @param users selects used_id, id, name, mailing_list_id and prevents_deletion of the users of pictures (an array of uuids)
+ */
+export function mediaUseOf(
+  described: Omit<MediaUse, "list">,
+  users: (workspaceId: WorkspaceId, mediaIds: Sql) => Sql,
+): MediaUse {
+  return {
+    ...described,
+    list: (db, workspaceId, ids) => listFirstUsers(db, users(workspaceId, sql`${[...ids]}::uuid[]`)),
+  };
+}
 
 /** @throws ApiError CONFLICT while something shows the picture; the message has names */
 export async function requireMediaUnused(
