@@ -5,7 +5,7 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
 import { receivedEmailEndpoints } from "./received/endpoints.ts";
-import { measureWaitingReceived } from "./received/process-store.ts";
+import { countWaitingReceived, waitOfOldestReceived } from "./received/process-store.ts";
 import { attachmentReader } from "./received/read-attachment-in-thread.ts";
 import { dmarcReportEndpoints } from "./reports/dmarc-report/endpoints.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
@@ -29,7 +29,7 @@ export function inboundEndpoints({ database: db, clock, config }: ProcessContext
   ];
 }
 
-/** Within the time of one look-up of a host, which no one waits for. */
+/** For the look-up of a host in the background. */
 const HOST_DNS = { timeoutMs: 3_000, tries: 2 };
 
 export function inboundRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
@@ -52,19 +52,19 @@ export function inboundGauges({ database, requests, clock }: ProcessContext): Ga
       name: "posthaste_inbound_waiting_mails",
       help: "Mails that wait to be processed: to signed addresses, to open addresses, and received by inbound routes.",
       label: "class",
-      read: async () => {
-        const { mails: received } = await measureWaitingReceived(requests, clock.now());
-        return { ...(await countWaitingMails(requests)), received };
-      },
+      read: async () => ({
+        ...(await countWaitingMails(requests)),
+        received: await countWaitingReceived(requests),
+      }),
     },
     {
       name: "posthaste_inbound_oldest_waiting_seconds",
       help: "Age of the oldest mail that waits to be processed; 0 when none waits.",
       label: "class",
-      read: async () => {
-        const { oldest: received } = await measureWaitingReceived(requests, clock.now());
-        return { ...(await waitOfOldestMail(requests, clock.now())), received };
-      },
+      read: async () => ({
+        ...(await waitOfOldestMail(requests, clock.now())),
+        received: await waitOfOldestReceived(requests, clock.now()),
+      }),
     },
   ];
 }

@@ -110,15 +110,19 @@ export async function hasWaitingReceived(
   return waiting !== undefined;
 }
 
-/** Mails that wait to be parsed, and the age in seconds of the oldest. */
-export async function measureWaitingReceived(
-  db: Queryable,
-  now: Date,
-): Promise<{ readonly mails: number; readonly oldest: number }> {
-  const row = await db.row<{ mails: number; since: Date | null }>(sql`
-    select count(*) as mails, min(received_at) as since from received_emails where status = 'received'`);
-  const { mails = 0, since = null } = row ?? {};
-  return { mails, oldest: since === null ? 0 : Math.max(0, now.getTime() - since.getTime()) / 1_000 };
+/** Mails that wait to be parsed. */
+export async function countWaitingReceived(db: Queryable): Promise<number> {
+  const row = await db.row<{ mails: number }>(sql`
+    select count(*) as mails from received_emails where status = 'received'`);
+  return row?.mails ?? 0;
+}
+
+/** The age in seconds of the oldest mail that waits to be parsed; 0 if none waits. */
+export async function waitOfOldestReceived(db: Queryable, now: Date): Promise<number> {
+  const row = await db.row<{ since: Date | null }>(sql`
+    select min(received_at) as since from received_emails where status = 'received'`);
+  const since = row?.since ?? null;
+  return since === null ? 0 : Math.max(0, now.getTime() - since.getTime()) / 1_000;
 }
 
 /** Ends a lease; the mail is due again at the given time. */
