@@ -224,13 +224,7 @@ function verbatim(text: string): string {
     : text;
 }
 
-/** Black or white, whichever has more contrast on a colour (WCAG 2.2, relative luminance). */
+/** Black or white, whichever has more contrast on a colour. */
 function readableOn(colour: string): string {
-  const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, "$&$&") : colour.slice(1);
-  const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
-    const value = Number.parseInt(digits.slice(at, at + 2), 16) / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  });
-  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-  return luminance > 0.179 ? "#000000" : "#ffffff";
+  return contrastOf("#000000", colour) > contrastOf("#ffffff", colour) ? "#000000" : "#ffffff";
 }

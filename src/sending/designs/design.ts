@@ -1,5 +1,5 @@
 /**
- * The design of a mail: a document of blocks that an editor writes and the service compiles (compile-design.ts). A block has
+ * The design of a mail: a document of blocks that an editor writes and the service compiles (design-to-mjml.ts). A block has
  * plain values, texts with merge tags, and rich text in a small part of HTML (rich-text.ts).
  */
 import { type Static, Type } from "typebox";
