@@ -1,6 +1,6 @@
 /**
- * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority
- * of transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links
+ * Sends a mail of a campaign, an autoresponder or a template to a few addresses as a test. It is made and routed as that
+ * mail, with the priority of transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links
  * keep their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
  * List-Unsubscribe.
  */
@@ -52,13 +52,14 @@ type SentTest = Static<typeof TestSent>;
 export interface MailToTest {
   readonly draft: CampaignToSend;
   readonly files: Campaign["attachments"];
-  readonly route: ReturnType<typeof routeChoice>;
-  readonly returnPathHost: string | null;
+  /** What the mail names; by default nothing. */
+  readonly route?: ReturnType<typeof routeChoice>;
+  readonly returnPathHost?: string | null;
   readonly listId: string | null;
-  /** Whether a body without an unsubscribe link gets one. */
-  readonly addsFooter: boolean;
+  /** Whether a body without an unsubscribe link gets one; by default it does. */
+  readonly addsFooter?: boolean;
   /** Values of merge tags beside those of the person. */
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -91,11 +92,7 @@ export function mailToTest(mail: StoredMail, list: MailingList | undefined, call
   return {
     draft: draftToSend(mail, list, caller),
     files: mail.attachments,
-    route: { ip: null, ruleId: null },
-    returnPathHost: null,
     listId: list?.id ?? null,
-    addsFooter: true,
-    data: {},
   };
 }
 
@@ -106,7 +103,15 @@ export function mailToTest(mail: StoredMail, list: MailingList | undefined, call
 export async function sendTest(
   { db, clock, acceptor, publicUrl }: Pick<CampaignDeps, "db" | "clock"> & TestDeps,
   { caller, requestId, emails }: TestRequest,
-  { draft: tracked, files, route: { ip, ruleId }, returnPathHost, listId, addsFooter, data }: MailToTest,
+  {
+    draft: tracked,
+    files,
+    listId,
+    route: { ip, ruleId } = { ip: null, ruleId: null },
+    returnPathHost = null,
+    addsFooter = true,
+    data = {},
+  }: MailToTest,
 ): Promise<SentTest> {
   const { workspaceId, timezone } = caller;
   // An address that is given twice gets one message.

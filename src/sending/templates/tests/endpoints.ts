@@ -58,15 +58,7 @@ export function templateTestEndpoints(
         }
         const order = { template_id: id, template_version: version, test_data, from_email: from };
         const { campaign, addsFooter, data } = await loadMail(deps, caller, order);
-        const mail = {
-          draft: campaign,
-          files: [],
-          route: { ip: null, ruleId: null },
-          returnPathHost: null,
-          listId: null,
-          addsFooter,
-          data,
-        };
+        const mail = { draft: campaign, files: [], listId: null, addsFooter, data };
         return sendTest(deps, { caller, requestId, emails }, mail);
       },
     }),
