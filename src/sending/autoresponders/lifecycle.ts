@@ -48,19 +48,18 @@ export async function requireAutoresponder(
   const steps = await listSteps(db, workspaceId, id);
   return {
     ...autoresponder,
-    steps: steps.map(
-      ({
-        delay_minutes,
-        content_id: _content,
-        mailing_list_id: _list,
-        tracks_opens: _o,
-        tracks_clicks: _c,
-        ...step
-      }) => ({
-        ...step,
-        delay: delayOf(delay_minutes),
-      }),
-    ),
+    steps: steps.map((step) => ({
+      id: step.id,
+      subject: step.subject,
+      html_content: step.html_content,
+      text_content: step.text_content,
+      mjml: step.mjml,
+      design: step.design,
+      template_id: step.template_id,
+      template_version: step.template_version,
+      warnings: step.warnings,
+      delay: delayOf(step.delay_minutes),
+    })),
   };
 }
 
