@@ -33,7 +33,7 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
   ];
 }
 
-/** Within the time of one look-up of a provider, which no one waits for. */
+/** For the look-up of a provider in the background. */
 const PROVIDER_DNS = { timeoutMs: 3_000, tries: 2 };
 
 /** Looks up mailbox providers, unless no mail leaves the machine, and asks Google Postmaster daily if there are credentials. */

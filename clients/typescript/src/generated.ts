@@ -13548,7 +13548,7 @@ export interface components {
             waiting_count_is_exact: boolean;
             /**
              * Format: date-time
-             * @description When the first of them gets the mail; in the past if plan, balance or hourly cap do not cover it. Null if no one waits, and while the autoresponder is inactive.
+             * @description When the first of them gets the mail; in the past if plan, balance or hourly cap do not cover it. Null if no person waits, and while the autoresponder is inactive.
              */
             next_mail_at: string | null;
             /** @description Messages in the queue, deferred ones included. */

@@ -6,7 +6,7 @@ import { need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { described, Id, nullable } from "#platform/shapes.ts";
 
-export const userKinds = [
+const userKinds = [
   "campaign",
   "autoresponder",
   "segment",

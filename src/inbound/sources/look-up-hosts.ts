@@ -56,7 +56,7 @@ export function lookUpSourceHosts({ db, clock, resolver }: HostLookUp): Recurrin
 }
 
 /** The name of an address that leads back to it; null if there is none, undefined if the DNS gave no answer. */
-export async function findHost(resolver: HostResolver, ip: string): Promise<string | null | undefined> {
+async function findHost(resolver: HostResolver, ip: string): Promise<string | null | undefined> {
   // A forged report must not show the names of the operator's own network.
   if (!isPublicAddress(ip)) return null;
   const names = await resolver.ptr(reverseName(ip));

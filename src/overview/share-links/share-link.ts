@@ -11,7 +11,7 @@ export const shareLinks: Resource = {
     "Links that show a report or DNS records without an account. Creating one also needs to read what it shows.",
 };
 
-export const shareLinkKinds = ["campaign_report", "dns_records"] as const;
+const shareLinkKinds = ["campaign_report", "dns_records"] as const;
 export type ShareLinkKind = (typeof shareLinkKinds)[number];
 
 const Kind = Type.Enum([...shareLinkKinds], {

@@ -43,7 +43,7 @@ export interface TemplateDeps extends StorageDeps {
 }
 
 /** A change of a layout compiles all templates in it, so they are few. */
-export const MOST_IN_LAYOUT = 50;
+const MOST_IN_LAYOUT = 50;
 /** Attempts to save what other requests change at the same time. */
 const MOST_ATTEMPTS = 5;
 

@@ -31,7 +31,7 @@ const StepFigures = Type.Object(
     next_mail_at: nullable(
       described(
         Timestamp,
-        "When the first of them gets the mail; in the past if plan, balance or hourly cap do not cover it. Null if no one waits, and while the autoresponder is inactive.",
+        "When the first of them gets the mail; in the past if plan, balance or hourly cap do not cover it. Null if no person waits, and while the autoresponder is inactive.",
       ),
     ),
     queued_count: described(Count, "Messages in the queue, deferred ones included."),

@@ -8,7 +8,7 @@ import type { obstacles } from "./shapes.ts";
 
 type Obstacle = (typeof obstacles)[number];
 
-/** Later days come to no one, and twenty delays of ten years would leave the years with four digits. */
+/** No person gets mail on later days, and twenty delays of ten years would leave the years with four digits. */
 const LATEST = "9700-01-01";
 
 export interface WalkStep {
