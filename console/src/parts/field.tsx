@@ -10,11 +10,14 @@ interface Props extends Omit<TextFieldProps, "className" | "children"> {
   readonly errorMessage?: string;
 }
 
-export function Field({ label, hint, placeholder, errorMessage, ...rest }: Props) {
+export function Field({ label, hint, placeholder, errorMessage, autoFocus = false, ...rest }: Props) {
   return (
     <TextField {...rest} className="flex flex-col gap-1">
       <Label className="font-medium">{label}</Label>
       <Input
+        // React gives the focus as it adds the element. The TextField gives it later, and not if a dialog whose former field
+        // is gone moved it meanwhile.
+        autoFocus={autoFocus}
         placeholder={placeholder ?? ""}
         className="h-9 rounded-control border border-control bg-surface px-3 data-[focused]:border-accent data-[invalid]:border-bad"
       />

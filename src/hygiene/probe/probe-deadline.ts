@@ -13,12 +13,13 @@ export class ProbeDeadline {
   readonly #timer: NodeJS.Timeout;
   #fault: SmtpFault | null = null;
 
-  /** Expires `quitMs` before the end of `totalMs`. */
+  /** Expires `quitMs` before the end of `totalMs`; at once if that is zero. */
   constructor(totalMs: number) {
     this.totalMs = Math.max(0, totalMs);
     this.quitMs = Math.min(LONGEST_QUIT_MS, this.totalMs / 4);
     const timeout: SmtpFault = { fault: "timeout", reason: "no answer in time" };
     this.#timer = setTimeout(() => this.expire(timeout), this.totalMs - this.quitMs);
+    if (this.totalMs === 0) this.expire(timeout);
   }
 
   /** Why the deadline expired; null until then. */
