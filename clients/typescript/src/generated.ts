@@ -3550,7 +3550,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -3581,7 +3581,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -3604,7 +3604,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
