@@ -16337,7 +16337,7 @@ export interface components {
              * @description When it ends, in UTC.
              */
             expires_at: string;
-            /** @description How often it was shown. */
+            /** @description How often it was shown; requests with HEAD do not count. */
             view_count: number;
             /**
              * Format: date-time
@@ -16399,7 +16399,7 @@ export interface components {
              * @description When it ends, in UTC.
              */
             expires_at: string;
-            /** @description How often it was shown. */
+            /** @description How often it was shown; requests with HEAD do not count. */
             view_count: number;
             /**
              * Format: date-time
