@@ -981,12 +981,22 @@ create table list_days (
   PRIMARY KEY (workspace_id, mailing_list_id, day)
 );
 
+create table mailbox_domain_visits (
+  workspace_id uuid not null,
+  visited_at timestamp with time zone not null,
+  unnoted_from date not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table mailbox_domains (
   domain text not null,
   provider text,
   due_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
   PRIMARY KEY (domain)
 );
+CREATE INDEX mailbox_domains_due ON mailbox_domains USING btree (due_at);
 
 create table mailing_lists (
   workspace_id uuid not null,
@@ -1880,6 +1890,7 @@ create table source_hosts (
   PRIMARY KEY (ip)
 );
 CREATE INDEX source_hosts_due ON source_hosts USING btree (due_at);
+CREATE INDEX source_hosts_seen ON source_hosts USING btree (seen_at);
 
 create table sts_policies (
   domain text not null,
