@@ -137,6 +137,10 @@ test("a workspace without mail has no providers, and the domains of a name that 
     const refused = await call("GET", `/deliverability/recipient-domains?provider=${name}`);
     expect([name, refused.status]).toEqual([name, 400]);
   }
+  for (const days of ["0", "91", "-1", "1.5", "1e1", "030.", "abc", "%00", "99999999999999999999"]) {
+    const { body } = await call("GET", `/deliverability/providers?window_days=${days}`);
+    expect([days, body.code, body.details?.[0].field]).toEqual([days, "VALIDATION_ERROR", "window_days"]);
+  }
   expect(await get("/deliverability/recipient-domains?provider=default")).toMatchObject({ stats: [] });
 });
 
