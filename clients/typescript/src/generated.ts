@@ -14328,7 +14328,7 @@ export interface components {
             origin_name: string;
             /** @description The sender's address. */
             from_email: string;
-            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. */
+            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one. */
             subject: string;
             /**
              * Format: date-time
@@ -14477,7 +14477,7 @@ export interface components {
             origin_name: string;
             /** @description The sender's address. */
             from_email: string;
-            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. */
+            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one. */
             subject: string;
             /**
              * Format: date-time
