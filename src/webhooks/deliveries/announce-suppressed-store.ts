@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { WebhookEvent } from "#webhooks/event-catalogue.ts";
-import { jsonObjectSql, messageFieldsSql } from "#webhooks/events/message-fields-store.ts";
+import { jsonObjectSql, messageFieldsSql } from "#webhooks/message-fields-store.ts";
 
 const data: Readonly<Record<keyof WebhookEvent<"message.suppressed">["data"], Sql>> = {
   ...messageFieldsSql,

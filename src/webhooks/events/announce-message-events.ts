@@ -4,8 +4,8 @@ import { eventFieldsOf } from "#messages/message/email-details.ts";
 import type { MovedMessage, OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { EventType, WebhookEvent } from "#webhooks/event-catalogue.ts";
+import { findMessageFields } from "#webhooks/message-fields-store.ts";
 import { announceFiltered, filterListened } from "./announce.ts";
-import { findMessageFields } from "./message-fields-store.ts";
 
 type OutcomeEvent = Extract<EventType, `message.${MovedMessage["status"]}`>;
 

@@ -1,11 +1,11 @@
 /**
  * The fields of message events in SQL, over a row `m` of the message log, in the order of the catalogue, whose names they must
- * have. Outcomes carry these fields themselves (announce-message-events.ts).
+ * have. Outcomes carry these fields themselves (events/announce-message-events.ts).
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { MessageFields } from "#webhooks/event-catalogue.ts";
+import type { MessageFields } from "./event-catalogue.ts";
 
 export const messageFieldsSql: Readonly<Record<keyof MessageFields, Sql>> = {
   message_id: sql`m.id`,
