@@ -17,7 +17,7 @@ import { SilentRounds } from "#platform/jobs/silent-rounds.ts";
 import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
 import {
   type FoundProvider,
-  listDueDomains,
+  listDomainsToLookUp,
   noteDomains,
   removeUnseenDomains,
   saveProviders,
@@ -60,7 +60,7 @@ export function lookUpMailboxProviders(deps: ProviderLookUp): Recurring {
       const visitedBefore = new Date(now.getTime() - VISITED_AGAIN_MS);
       const hasMore = await noteDomains(db, { now, since, visitedBefore, most: MOST_NOTED });
       await removeInBatches(signal, (most) => removeUnseenDomains(db, { now, since }, most));
-      const domains = await listDueDomains(db, now, MOST_DUE);
+      const domains = await listDomainsToLookUp(db, now, MOST_DUE);
       for (let first = 0; first < domains.length && !signal.aborted; first += BATCH) {
         const { found, isAnswered } = await findProviders(deps, domains.slice(first, first + BATCH), signal);
         if (!isAnswered && !signal.aborted) throw silentRounds.noteSilence();

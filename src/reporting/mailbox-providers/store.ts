@@ -74,7 +74,7 @@ export async function noteDomains(
 }
 
 /** The domains that are due for a look-up, those first that have been due longest. */
-export async function listDueDomains(db: Queryable, now: Date, most: number): Promise<string[]> {
+export async function listDomainsToLookUp(db: Queryable, now: Date, most: number): Promise<string[]> {
   const rows = await db.rows<{ domain: string }>(sql`
     select domain from mailbox_domains where due_at <= ${now} order by due_at limit ${most}`);
   return rows.map(({ domain }) => domain);
