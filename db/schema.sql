@@ -608,6 +608,16 @@ create table confirmation_mails (
 );
 CREATE INDEX confirmation_mails_by_mailbox ON confirmation_mails USING btree (mailbox, sent_at);
 
+create table consent_wordings (
+  workspace_id uuid not null,
+  hash bytea not null,
+  text text not null,
+  used_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, hash),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX consent_wordings_by_use ON consent_wordings USING btree (used_at);
+
 create table content_months (
   workspace_id uuid not null,
   month date not null,
@@ -981,12 +991,22 @@ create table list_days (
   PRIMARY KEY (workspace_id, mailing_list_id, day)
 );
 
+create table mailbox_domain_visits (
+  workspace_id uuid not null,
+  visited_at timestamp with time zone not null,
+  unnoted_from date not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table mailbox_domains (
   domain text not null,
   provider text,
   due_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null,
   PRIMARY KEY (domain)
 );
+CREATE INDEX mailbox_domains_due ON mailbox_domains USING btree (due_at);
 
 create table mailing_lists (
   workspace_id uuid not null,
@@ -1820,15 +1840,17 @@ create table signup_requests (
   confirmed_at timestamp with time zone,
   custom_fields jsonb default '{}'::jsonb not null,
   language text,
-  consent_text text,
+  consent_hash bytea,
   PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, consent_hash) REFERENCES consent_wordings(workspace_id, hash),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX signup_requests_by_consent ON signup_requests USING btree (workspace_id, consent_hash) WHERE (consent_hash IS NOT NULL);
 CREATE INDEX signup_requests_by_email ON signup_requests USING btree (workspace_id, email);
 CREATE INDEX signup_requests_by_list ON signup_requests USING btree (workspace_id, mailing_list_id);
 CREATE INDEX signup_requests_by_time ON signup_requests USING btree (workspace_id, requested_at);
-CREATE INDEX signup_requests_without_proof ON signup_requests USING btree (requested_at) WHERE (NOT ((confirmed_at IS NOT NULL) AND (consent_text IS NOT NULL)));
+CREATE INDEX signup_requests_without_proof ON signup_requests USING btree (requested_at) WHERE (NOT ((confirmed_at IS NOT NULL) AND (consent_hash IS NOT NULL)));
 
 create table sms_receipts (
   gateway text not null,
@@ -1880,6 +1902,7 @@ create table source_hosts (
   PRIMARY KEY (ip)
 );
 CREATE INDEX source_hosts_due ON source_hosts USING btree (due_at);
+CREATE INDEX source_hosts_seen ON source_hosts USING btree (seen_at);
 
 create table sts_policies (
   domain text not null,

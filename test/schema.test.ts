@@ -29,6 +29,7 @@ const unsealed = [
   "account_links.token_hash",
   "api_keys.key_hash",
   "captured_messages.raw",
+  "consent_wordings.hash",
   "dmarc_reports.xml",
   "idempotency_keys.request_hash",
   "inbound_mails.raw",
@@ -46,6 +47,7 @@ const unsealed = [
   "sessions.token_hash",
   "share_links.token_hash",
   "sign_in_challenges.token_hash",
+  "signup_requests.consent_hash",
   "submissions.raw",
   "subscribers.active_lists",
 ];

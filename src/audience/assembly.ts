@@ -28,7 +28,7 @@ import { oldestOpen } from "./signup-forms/confirm-signup.ts";
 import { signupFormEndpoints } from "./signup-forms/endpoints.ts";
 import { removeOldRefusedSignups } from "./signup-forms/refused-signups-store.ts";
 import { registerSignupPages, type SignupPageDeps } from "./signup-forms/serve-pages.ts";
-import { removeLapsedRequests } from "./signup-forms/store.ts";
+import { removeLapsedRequests, removeUnusedWordings } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
 import { subscribers } from "./subscribers/permission.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
@@ -41,6 +41,8 @@ import { listSuppressionOfSegments } from "./suppression-lists/store.ts";
 
 /** How often the counts of active segments are checked for their age. */
 const COUNT_SECONDS = 300;
+/** A wording of a consent that no request refers to any more. */
+const WORDING_KEPT_MS = 7 * DAY_MS;
 
 export interface AudienceParts extends ProcessContext {
   readonly plans: Plans;
@@ -131,6 +133,7 @@ export function audienceRecurring({ database: db, clock, config }: ProcessContex
       seconds: DAY_SECONDS,
       async run() {
         await removeLapsedRequests(db, oldestOpen(clock.now()));
+        await removeUnusedWordings(db, new Date(clock.now().getTime() - WORDING_KEPT_MS));
         await removeOldRefusedSignups(db, oldestOpen(clock.now()));
       },
     },

@@ -19,9 +19,10 @@ import { ERASURE_JOB, erasureHandler } from "./person/erasure-job.ts";
 import { erasureOutcome } from "./person/erasure-result.ts";
 import { searchEndpoints } from "./search/endpoints.ts";
 import { EverythingSearch } from "./search/search-everything.ts";
-import { CampaignReports } from "./share-links/campaign-report.ts";
-import { DnsRecordReports } from "./share-links/dns-records-report.ts";
+import { readCampaignReport } from "./share-links/campaign-report.ts";
+import { dnsRecordsReport } from "./share-links/dns-records-report.ts";
 import { type ShareLinkDeps, shareLinkEndpoints } from "./share-links/endpoints.ts";
+import { KeptReports } from "./share-links/kept-reports.ts";
 import { registerSharePages } from "./share-links/share-page.ts";
 import { streamEndpoints } from "./stream/endpoints.ts";
 import { LiveStreams, type ReadAccess } from "./stream/live-streams.ts";
@@ -64,12 +65,17 @@ export function registerOverviewPages(
   hasher: PasswordHasher,
 ): void {
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
-  const lookUp = { db, config, resolverFor, receivingDomains: listReceivingDomains };
-  const dnsRecords = new DnsRecordReports(async (workspaceId, domainId) => {
-    const domain = await findSendingDomain(db, workspaceId, domainId);
-    return domain && lookUpDnsStatus(lookUp, workspaceId, domain);
-  });
-  registerSharePages(pages, { db, clock, hasher, campaignReports: new CampaignReports(db), dnsRecords });
+  const outside = { ...config, PRIVATE_NAME: null };
+  const lookUp = { db, config: outside, resolverFor, receivingDomains: listReceivingDomains };
+  const reports = {
+    campaign_report: new KeptReports((...campaign) => readCampaignReport(db, ...campaign)),
+    dns_records: new KeptReports(async (workspaceId, domainId) => {
+      const domain = await findSendingDomain(db, workspaceId, domainId);
+      const status = domain && (await lookUpDnsStatus(lookUp, workspaceId, domain));
+      return status && dnsRecordsReport(status, config.PRIVATE_NAME);
+    }),
+  };
+  registerSharePages(pages, { db, clock, hasher, reports });
 }
 
 /** The nouns that this wing's jobs belong to, by job type. */

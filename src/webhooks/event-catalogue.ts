@@ -24,6 +24,9 @@ const message = {
   tags: Tags,
   metadata: Metadata,
 };
+const messageFields = Type.Object(message);
+/** The fields of every event about a message. */
+export type MessageFields = Static<typeof messageFields>;
 const outcome = {
   ...message,
   attempts: described(count, "Attempts to deliver it so far."),

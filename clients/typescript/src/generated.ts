@@ -3550,7 +3550,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -3581,7 +3581,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -3604,7 +3604,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It may take longer than a few seconds if there is much data.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -12620,6 +12620,8 @@ export interface components {
         RenderedMail: {
             /** @description The subject with the person's values. */
             subject: string;
+            /** @description The beginning of the mail that mail programs show beside the subject, without the subject. */
+            preview_text: string;
             /** @description The sender, with the name of the list where the mail has none. */
             from: {
                 /** @description Address in From. */
@@ -14326,7 +14328,7 @@ export interface components {
             origin_name: string;
             /** @description The sender's address. */
             from_email: string;
-            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. */
+            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one. */
             subject: string;
             /**
              * Format: date-time
@@ -14475,7 +14477,7 @@ export interface components {
             origin_name: string;
             /** @description The sender's address. */
             from_email: string;
-            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. */
+            /** @description The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one. */
             subject: string;
             /**
              * Format: date-time
@@ -16337,7 +16339,7 @@ export interface components {
              * @description When it ends, in UTC.
              */
             expires_at: string;
-            /** @description How often it was shown. */
+            /** @description How often it was shown; requests with HEAD do not count. */
             view_count: number;
             /**
              * Format: date-time
@@ -16399,7 +16401,7 @@ export interface components {
              * @description When it ends, in UTC.
              */
             expires_at: string;
-            /** @description How often it was shown. */
+            /** @description How often it was shown; requests with HEAD do not count. */
             view_count: number;
             /**
              * Format: date-time

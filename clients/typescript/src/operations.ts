@@ -1882,7 +1882,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It may take longer than a few seconds if there is much data.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `campaigns:write`.
    *
@@ -1904,7 +1904,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It may take longer than a few seconds if there is much data.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `campaigns:write`.
    *
@@ -1917,7 +1917,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It may take longer than a few seconds if there is much data.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `campaigns:write`.
    *

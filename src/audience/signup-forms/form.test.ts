@@ -6,7 +6,12 @@ import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { type FormFields, signupVisits } from "#test/support/signup-visits.ts";
 import { oldestOpen } from "./confirm-signup.ts";
-import { removeLapsedRequests } from "./store.ts";
+import {
+  listSignupRequestsOf,
+  removeLapsedRequests,
+  removeSignupRequestsOf,
+  removeUnusedWordings,
+} from "./store.ts";
 
 const service = await startService({
   env: { PLATFORM_FROM: "hello@posthaste.test", TRUSTED_PROXIES: "127.0.0.1" },
@@ -294,7 +299,8 @@ describe("a consent", () => {
   const consent_text = "I agree that the shop writes to me.\nI can leave at any time.";
   const proofs = () =>
     db.rows(sql`
-      select consent_text, confirmed_at is not null as is_confirmed from signup_requests
+      select c.text as consent_text, r.confirmed_at is not null as is_confirmed
+      from signup_requests r join consent_wordings c on c.workspace_id = r.workspace_id and c.hash = r.consent_hash
       where mailing_list_id = ${list} and email = ${email}`);
 
   test("must be given in the form, and its wording is kept with the confirmation until the list is deleted", async () => {
@@ -334,6 +340,30 @@ describe("a consent", () => {
     clock.advance(3 * DAY_MS);
     await removeLapsedRequests(db, oldestOpen(clock.now()));
     expect(await proofs()).toEqual([]);
+  });
+
+  test("is kept once for all people, as long as one of them is kept", async () => {
+    const wordings = async () =>
+      (await db.rows<{ text: string }>(sql`select text from consent_wordings where text = ${unusual}`))
+        .length;
+    const unusual = `${consent_text} É ✓`;
+    const url = await open({ consent_text: unusual });
+    const others = ["one", "two"].map((name) => `${name}.${email}`);
+    for (const other of others) {
+      await send(url, { email: other, consent: "yes" });
+      await post(await linkTo(other));
+    }
+    expect(await wordings()).toBe(1);
+    clock.advance(10 * DAY_MS);
+    for (const other of others) {
+      await removeUnusedWordings(db, clock.now());
+      expect(await wordings()).toBe(1);
+      const [request] = await listSignupRequestsOf(db, service.workspaceId, other);
+      expect(request?.consent_text).toBe(unusual);
+      await removeSignupRequestsOf(db, service.workspaceId, other);
+    }
+    await removeUnusedWordings(db, clock.now());
+    expect(await wordings()).toBe(0);
   });
 });
 

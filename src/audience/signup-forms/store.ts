@@ -98,7 +98,7 @@ export async function removeOpenRequests(
 }
 
 /** Whether a request proves a consent: such requests are kept as long as the list. */
-const isProof = sql`(confirmed_at is not null and consent_text is not null)`;
+const isProof = sql`(confirmed_at is not null and consent_hash is not null)`;
 
 /** What was typed into the form. */
 export interface Applicant extends TypedValues {
@@ -117,19 +117,32 @@ export interface SignupRequest extends Applicant {
 }
 
 const requestColumns = sql`
-  id, mailing_list_id, email, first_name, last_name, custom_fields, language, consent_text, requested_at, confirmed_at`;
+  id, mailing_list_id, email, first_name, last_name, custom_fields, language,
+  (select c.text from consent_wordings c where c.workspace_id = signup_requests.workspace_id
+    and c.hash = signup_requests.consent_hash) as consent_text, requested_at, confirmed_at`;
 
+/** Stores a request, and its wording if the workspace has no request with it yet. */
 export async function insertSignupRequest(
   tx: Queryable,
   workspaceId: WorkspaceId,
   request: Omit<SignupRequest, "confirmed_at">,
 ): Promise<void> {
+  const { consent_text: wording, requested_at: now } = request;
+  const hash = sql`sha256(convert_to(${wording}::text, 'UTF8'))`;
   await tx.run(sql`
+    with wording as (
+      -- A wording in use is not written, because requests would wait for each other.
+      insert into consent_wordings as c (workspace_id, hash, text, used_at)
+      select ${workspaceId}, ${hash}, ${wording}::text, ${now}
+      where ${wording}::text is not null and not exists (
+        select from consent_wordings where workspace_id = ${workspaceId} and hash = ${hash}
+          and used_at > ${now}::timestamptz - interval '1 day')
+      on conflict (workspace_id, hash) do update set used_at = greatest(c.used_at, excluded.used_at)
+    )
     insert into signup_requests (workspace_id, id, mailing_list_id, email, first_name, last_name, custom_fields,
-      language, consent_text, requested_at)
+      language, consent_hash, requested_at)
     values (${workspaceId}, ${request.id}, ${request.mailing_list_id}, ${request.email}, ${request.first_name},
-      ${request.last_name}, ${JSON.stringify(request.custom_fields)}::jsonb, ${request.language},
-      ${request.consent_text}, ${request.requested_at})`);
+      ${request.last_name}, ${JSON.stringify(request.custom_fields)}::jsonb, ${request.language}, ${hash}, ${now})`);
 }
 
 /** @param after requests from before this time have expired */
@@ -160,6 +173,16 @@ export async function markConfirmed(
 /** Deletes expired requests of all workspaces, except those that prove a consent. */
 export async function removeLapsedRequests(db: Queryable, before: Date): Promise<void> {
   await db.run(sql`delete from signup_requests where requested_at <= ${before} and not ${isProof}`);
+}
+
+/**
+ * Removes wordings of all workspaces that were last used before a time and that no request refers to any more.
+ * @param before at least two days ago: a request that is being stored may refer to a newer one
+ */
+export async function removeUnusedWordings(db: Queryable, before: Date): Promise<void> {
+  await db.run(sql`
+    delete from consent_wordings c where used_at < ${before} and not exists (
+      select from signup_requests r where r.workspace_id = c.workspace_id and r.consent_hash = c.hash)`);
 }
 
 /** The sign-up requests with a normalised address, newest first; at most 1,000. */

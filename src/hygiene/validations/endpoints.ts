@@ -6,7 +6,7 @@ import { encodingDescription, readEncodingName } from "#platform/csv/encodings.t
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { pageFields, windowField } from "#platform/http/request/query.ts";
+import { lenientWindowField, pageFields } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { offsetOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -213,7 +213,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       summary: "Count results by status, in total and by day",
       description: "How many addresses had which result, for a chart.",
       needs: need(validations, "read"),
-      query: { days: windowField(DAYS.most, DAYS.fallback) },
+      query: { days: lenientWindowField(DAYS.most, DAYS.fallback) },
       answer: Stats,
       message: "Validation statistics",
       async handle({ caller, query: { days } }): Promise<Static<typeof Stats>> {

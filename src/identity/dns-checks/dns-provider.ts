@@ -58,7 +58,11 @@ function providerOf(zone: string, nameServers: readonly string[]): DnsProvider {
   };
 }
 
-/** Whether the address is one of those with which the provider answers in the place of a CNAME. */
+/**
+ * Whether the address is one of those with which the provider answers in the place of a CNAME. Cloudflare's networks are those
+ * of www.cloudflare.com/ips in February 2026. They count only for a zone on its name servers: there, an address outside of
+ * them is shown as an address record.
+ */
 export function isOfProxy(provider: Pick<DnsProvider, "name"> | null, address: string): boolean {
   const { proxy_networks = [] } = providers.find(({ name }) => name === provider?.name) ?? {};
   return networkList(proxy_networks)(address);

@@ -311,6 +311,44 @@ describe("the hosts of sources", () => {
     await lookUpSourceHosts({ db: database, clock, resolver }).run(context);
     expect(dns.questions).toEqual([]);
   });
+
+  test("wait some minutes, and not a day, while our own name servers do not answer", async () => {
+    await database.run(sql`update source_hosts set due_at = ${clock.now()} where ip = '93.184.100.41'`);
+    const silence = async () => ({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }) as const;
+    const silent = { ptr: silence, ipv4: silence, ipv6: silence };
+    const run = lookUpSourceHosts({ db: database, clock, resolver: silent }).run(context);
+    await expect(run).rejects.toMatchObject({ seconds: 30 });
+    const google = async (ip: string) => {
+      const mx = { outcome: "found", records: ["mail-41.google.com"] } as const;
+      const found = { outcome: "found", records: [ip] } as const;
+      const resolver = { ptr: async () => mx, ipv4: async () => found, ipv6: silence };
+      await lookUpSourceHosts({ db: database, clock, resolver }).run(context);
+    };
+    await google("93.184.100.41");
+    expect(
+      await database.row(sql`
+      select host, due_at > ${clock.now()}::timestamptz + interval '1 day' as is_answered
+      from source_hosts where ip = '93.184.100.41'`),
+    ).toEqual({ host: "mail-41.google.com", is_answered: true });
+  });
+
+  test("are noted up to a number for each domain and day", async () => {
+    const countOf = async () =>
+      (await database.row<{ count: number }>(sql`select count(*)::int as count from source_hosts`))?.count ??
+      0;
+    const before = await countOf();
+    const report = (id: string, octet: number) =>
+      dmarcReport(
+        id,
+        Array.from({ length: 150 }, (_, at) => ({ ip: `93.185.${octet}.${at}`, count: 1 })),
+      );
+    await send(report("wide", 1));
+    expect(await countOf()).toBe(before + 100);
+    await database.run(sql`update dmarc_reports set records = 2000 where report_id = 'wide'`);
+    await send(report("wider", 2));
+    expect(await countOf()).toBe(before + 100);
+    await database.run(sql`delete from dmarc_reports where report_id in ('wide', 'wider')`);
+  });
 });
 
 describe("reports that cannot be read whole", () => {

@@ -15,6 +15,12 @@ import { insertRefusedReports, type NewRefusal } from "./refused-store.ts";
 import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
+/**
+ * Sources whose host names are looked up, of one report and of a domain in a day: anyone can send reports, and the table of
+ * sources is one for all workspaces. A domain's records of the day count as sources.
+ */
+const MOST_SOURCES = { report: 100, day: 2_000 };
+
 /** Limits per domain and day, because the address is public in the DNS. */
 const MOST_A_DAY = { reports: 500, records: 20_000, xmlOctets: 4 * 1024 * 1024 };
 /** Allows for wrong clocks. A report that ends later would be in every time window, and never be removed. */
@@ -81,7 +87,9 @@ async function storeReport(
     if (isLimitReached(taken, report.records)) return refuse("too_many_reports");
     // A report about the organisational domain has records of domains that are none of this owner's business.
     const keepsXml = !isParents && taken.xml_octets + (report.xml?.length ?? 0) <= MOST_A_DAY.xmlOctets;
-    const isNew = await insertDmarcReport(tx, domain, { report, isParents, keepsXml }, now);
+    const notedSources = Math.max(0, Math.min(MOST_SOURCES.report, MOST_SOURCES.day - taken.records));
+    const stored = { report, isParents, keepsXml, notedSources };
+    const isNew = await insertDmarcReport(tx, domain, stored, now);
     return { ok: true, result: isNew ? "dmarc_report" : "known" };
   }
   const { report } = read;

@@ -10,9 +10,6 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 
-/** Sources of one report whose host names are looked up: those with the most messages, as many as are shown. */
-const MOST_SOURCES_NOTED = 100;
-
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storable(text));
 
 /** The fields of DmarcSums except `messages`, over records. */
@@ -45,6 +42,7 @@ export async function countNewRecords(
  * Stores a report with its records. False when it is known already, or has no record about the domain.
  * @param isParents the policy is the organisational domain's: only records about this domain are stored
  * @param keepsXml whether the document is stored, too
+ * @param notedSources how many sources, those with the most messages, are noted for the look-up of their host names
  */
 export async function insertDmarcReport(
   tx: Queryable,
@@ -53,7 +51,13 @@ export async function insertDmarcReport(
     report,
     isParents,
     keepsXml,
-  }: { readonly report: StorableDmarcReport; readonly isParents: boolean; readonly keepsXml: boolean },
+    notedSources,
+  }: {
+    readonly report: StorableDmarcReport;
+    readonly isParents: boolean;
+    readonly keepsXml: boolean;
+    readonly notedSources: number;
+  },
   now: Date,
 ): Promise<boolean> {
   const { domain: policyDomain, ...policy } = report.policy;
@@ -81,7 +85,7 @@ export async function insertDmarcReport(
     ), sources as (
       ${noteSourcesSql(
         sql`select source_ip as ip from record where exists (select from report)
-          group by source_ip order by sum(count) desc, source_ip limit ${MOST_SOURCES_NOTED}`,
+          group by source_ip order by sum(count) desc, source_ip limit ${notedSources}`,
         now,
       )}
     )

@@ -2,43 +2,18 @@
 
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { DnsStatus } from "#identity/domain-verification/dns-status.ts";
-import { AsyncCache } from "#platform/cache.ts";
-import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { type Html, html } from "#platform/http/response/html-page.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
 import type { SharedReport } from "./report-layout.ts";
 
-/** The domain with its records, looked up now; undefined when the domain was deleted. */
-export type LookUpDnsStatus = (workspaceId: WorkspaceId, domainId: string) => Promise<DnsStatus | undefined>;
-
-/** A page that is loaded again and again looks the records up once in this time. */
-const KEPT_MS = 10_000;
-const MOST_KEPT = 1_000;
-/** Look-ups of one workspace: anyone who has a link starts them. */
-const LOOK_UPS = { concurrency: 2, maxWaiting: 20, maxWaitMs: 10_000 };
-
-export class DnsRecordReports {
-  readonly #lookUp: LookUpDnsStatus;
-  readonly #limited = createWorkspaceLimiter(
-    LOOK_UPS,
-    "Many pages look up DNS records now: try again shortly",
-  );
-  readonly #kept = new AsyncCache<DnsStatus | undefined>({ ms: KEPT_MS, most: MOST_KEPT });
-
-  constructor(lookUp: LookUpDnsStatus) {
-    this.#lookUp = lookUp;
-  }
-
-  /** @throws ApiError RATE_LIMIT_EXCEEDED */
-  async find(workspaceId: WorkspaceId, domainId: string): Promise<SharedReport | undefined> {
-    const status = await this.#kept.get(`${workspaceId} ${domainId}`, () =>
-      this.#limited(workspaceId, () => this.#lookUp(workspaceId, domainId)),
-    );
-    return status && { title: `DNS records of ${status.domain}`, body: bodyOf(status) };
-  }
+/**
+ * @param privateName a host name of this installation that is not in public DNS (PRIVATE_NAME); null if there is none. The
+ *   operator's advice about it is not for outsiders, so `status` comes from a look-up without it.
+ */
+export function dnsRecordsReport(status: DnsStatus, privateName: string | null): SharedReport {
+  return { title: `DNS records of ${status.domain}`, body: bodyOf(status, privateName) };
 }
 
-function bodyOf({ dns }: DnsStatus): Html {
+function bodyOf({ dns }: DnsStatus, privateName: string | null): Html {
   const records: (readonly [string, DnsCheck | null])[] = [
     ["Ownership of the domain", dns.ownership],
     ["SPF", dns.spf],
@@ -47,14 +22,24 @@ function bodyOf({ dns }: DnsStatus): Html {
     ["Return path", dns.return_path],
     ["DMARC reports", dns.dmarc_reports],
     ["Links in mails", dns.tracking],
+    ...dns.receiving.map((check) => ["Mail to this name", check] as const),
   ];
   const shown = records.flatMap(([name, check]) => (check === null ? [] : [{ name, check }]));
   const left = shown.filter(({ check }) => check.status !== "verified").length;
   return html`<p>Add these records where the DNS of the domain is managed. ${
     left === 0 ? "All of them are published." : `${left} of ${shown.length} are not published yet, or differ.`
   }</p>
-${shown.map(recordOf)}
+${shown.map((record) => recordOf(record, privateName))}
 <p class="soft">Looked up when this page was opened. Load it again after a change; a change may take some minutes to be seen.</p>`;
+}
+
+const NOT_READY =
+  "Do not publish this record yet: its value names a host that is not public. Tell the person who sent you this page.";
+
+/** Whether the value of a record has a host name, or one below it. */
+function namesHost(value: string, host: string): boolean {
+  const names = value.toLowerCase().match(/[\w-]+(?:\.[\w-]+)*/g) ?? [];
+  return names.some((name) => `.${name}`.endsWith(`.${host.toLowerCase()}`));
 }
 
 const states: Readonly<Record<DnsCheck["status"], string>> = {
@@ -64,12 +49,16 @@ const states: Readonly<Record<DnsCheck["status"], string>> = {
   error: "? Unknown",
 };
 
-function recordOf({ name, check }: { readonly name: string; readonly check: DnsCheck }): Html {
+function recordOf(
+  { name, check }: { readonly name: string; readonly check: DnsCheck },
+  privateName: string | null,
+): Html {
   const { status, host, type, expected, found, found_host, message } = check;
+  const isPrivate = privateName !== null && namesHost(expected, privateName);
   const values = found.map((value) => html`<code>${value}</code><br>`);
   return html`<section class="record">
 <h2>${name}: ${states[status]}</h2>
-<p>${message}</p>
+<p>${isPrivate ? NOT_READY : message}</p>
 <dl>
 <dt>Type</dt><dd><code>${type}</code></dd>
 <dt>Name</dt><dd><code>${host}</code></dd>

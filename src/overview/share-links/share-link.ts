@@ -28,7 +28,7 @@ const fields = {
   created_by: Type.String({ description: "Name of the person or API key that made it." }),
   created_at: CreatedAt,
   expires_at: described(Timestamp, "When it ends, in UTC."),
-  view_count: Type.Integer({ description: "How often it was shown." }),
+  view_count: Type.Integer({ description: "How often it was shown; requests with HEAD do not count." }),
   last_viewed_at: Type.Unsafe<Date | null>({
     ...NullableTimestamp,
     description: "When it was last shown, in UTC; null if never.",

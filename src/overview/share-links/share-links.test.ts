@@ -8,6 +8,8 @@ import { startService } from "#test/support/service.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
 
 const service = await startService();
+/** Named after its machine. */
+const local = await startService({ env: { MAIL_HOSTNAME: "" } });
 const { call, database, workspaceId, clock, url: base } = service;
 
 const share = (body: object, caller = call) => caller("POST", "/share-links", body);
@@ -80,6 +82,39 @@ test("a link shows the figures and links of a campaign without an account, and n
   expect(stored?.row).not.toContain(body.data.url.slice(-64));
 });
 
+test("a report shows no merge tags, and of many links those with the most clicks", async () => {
+  const personal = "https://shop.example/?u={{ email | url_encode }}&v=1";
+  const plain = Array.from({ length: 60 }, (_, at) => `https://shop.example/${at}`);
+  const id = await sent([personal, ...plain, `https://shop.example/${"x".repeat(900)}`]);
+  const subject = 'Hello {{ first_name | default: "you" }}, {{ list_name }}';
+  await database.run(sql`update campaigns set subject = ${subject} where id = ${id}`);
+  await database.run(sql`
+    update campaign_links set click_count = case when index in (0, 61) then 900 else index end where campaign_id = ${id}`);
+  const { text } = await open((await share({ kind: "campaign_report", resource_id: id })).body.data.url);
+  expect(text).toContain("“Hello you, …”");
+  const shown = [...text.matchAll(/<tr><td>([^<]*)/g)].map(([, address]) => address);
+  expect(shown).toHaveLength(50);
+  expect(shown.slice(0, 3)).toEqual([
+    "https://shop.example/?u=…&amp;v=1",
+    expect.stringMatching(/^https:\/\/shop\.example\/x{279}…$/),
+    "https://shop.example/59",
+  ]);
+  expect(text).toContain("And 12 more.");
+  expect(text).not.toContain("{{");
+});
+
+test("a page that is asked for with HEAD is not a view, and one that is opened again and again is read once", async () => {
+  const id = await sent();
+  const { url } = (await share({ kind: "campaign_report", resource_id: id })).body.data;
+  const views = async () => (await call("GET", "/share-links")).body.data.links[0].view_count;
+  const head = await fetch(url, { method: "HEAD" });
+  expect([head.status, await head.text(), await views()]).toEqual([200, "", 0]);
+  const first = await open(url);
+  await database.run(sql`update campaign_counters set unique_opens = 1 where campaign_id = ${id}`);
+  expect((await open(url)).text).toBe(first.text);
+  expect(await views()).toBe(2);
+});
+
 test("a report says what was not tracked, instead of zero", async () => {
   const id = await sent();
   await database.run(sql`update campaigns set tracks_opens = false, tracks_clicks = false where id = ${id}`);
@@ -101,6 +136,18 @@ test("a link shows the records of a domain, expected beside found", async () => 
   }
   expect(page.text).toContain("Missing");
   expect(page.text).toContain("<dt>Found</dt><dd><code>v=spf1 -all</code>");
+});
+
+test("outsiders get no advice for the operator, and are told not to publish the name of a private machine", async () => {
+  const { id } = (await local.call("POST", "/sending-domains", { domain: "shared.example" })).body.data;
+  const { dns } = (await local.call("GET", `/sending-domains/${id}/dns-status`)).body.data;
+  const warned = [dns.spf, dns.return_path, dns.dmarc_reports].filter((check) =>
+    check?.message.includes("MAIL_HOSTNAME is not set"),
+  ).length;
+  const link = (await share({ kind: "dns_records", resource_id: id }, local.call)).body.data;
+  const { text } = await open(link.url);
+  expect(text).not.toContain("MAIL_HOSTNAME");
+  expect(text.split("Do not publish this record yet").length - 1).toBe(warned);
 });
 
 test("a password is asked for, in the form of the page, and guesses are limited", async () => {

@@ -14,10 +14,9 @@ import { sendTryAgain } from "#tracking/unsubscribe-page.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { hashToken } from "#workspace/people/open-session.ts";
 import { beginShareAttempt, endAttempt } from "#workspace/sign-in/attempts.ts";
-import type { CampaignReports } from "./campaign-report.ts";
-import type { DnsRecordReports } from "./dns-records-report.ts";
-import { reportLayout, type SharedReport } from "./report-layout.ts";
-import { LONGEST_SHARE_PASSWORD } from "./share-link.ts";
+import type { KeptReports } from "./kept-reports.ts";
+import { reportLayout } from "./report-layout.ts";
+import { LONGEST_SHARE_PASSWORD, type ShareLinkKind } from "./share-link.ts";
 import { workspaceOfToken } from "./share-token.ts";
 import { countView, findOpenLink, type OpenedLink } from "./store.ts";
 
@@ -29,8 +28,7 @@ export interface SharePageDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly hasher: PasswordHasher;
-  readonly campaignReports: CampaignReports;
-  readonly dnsRecords: DnsRecordReports;
+  readonly reports: Readonly<Record<ShareLinkKind, KeptReports>>;
 }
 
 interface FoundLink extends OpenedLink {
@@ -51,10 +49,10 @@ export function registerSharePages(server: FastifyInstance, deps: SharePageDeps)
 
   async function show(reply: FastifyReply, link: FoundLink): Promise<FastifyReply> {
     const { workspaceId, id, kind, resource_id } = link;
-    const reports = kind === "campaign_report" ? deps.campaignReports : deps.dnsRecords;
-    const report: SharedReport | undefined = await reports.find(workspaceId, resource_id);
+    const report = await deps.reports[kind].find(workspaceId, resource_id);
     if (report === undefined) return sendNoLink(reply);
-    await countView(db, workspaceId, id, clock.now());
+    // Programs ask with HEAD whether a link works: that shows nothing to anyone.
+    if (reply.request.method !== "HEAD") await countView(db, workspaceId, id, clock.now());
     return sendPage(reply, 200, report.title, report.body, reportLayout);
   }
 

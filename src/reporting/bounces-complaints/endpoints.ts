@@ -8,7 +8,7 @@ import type { Page } from "#platform/database/page.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { cursorFields, windowField } from "#platform/http/request/query.ts";
+import { cursorFields, lenientWindowField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -168,7 +168,7 @@ export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clo
       summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
       description: "The figures for a page about bounces and complaints, in one call.",
       needs: need(reports, "read"),
-      query: { window_days: windowField(MOST_DAYS) },
+      query: { window_days: lenientWindowField(MOST_DAYS) },
       answer: BouncesComplaints,
       message: "Bounces and complaints",
       handle: ({ caller, query }) => bouncesComplaintsOf(db, caller, query.window_days, clock.now()),

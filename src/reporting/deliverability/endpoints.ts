@@ -8,7 +8,7 @@ import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-s
 import { reports } from "#messages/permission.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { pageFields, textField, windowField } from "#platform/http/request/query.ts";
+import { lenientWindowField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
 import { described } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
@@ -48,7 +48,7 @@ export function deliverabilityEndpoints(deps: Dependencies): Endpoint[] {
         "How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.",
       needs,
       isEveryday: true,
-      query: { window_days: windowField(MOST_DAYS) },
+      query: { window_days: lenientWindowField(MOST_DAYS) },
       answer: Deliverability,
       message: "Deliverability",
       handle: ({ caller, query }) => deliverabilityOf(deps, caller.workspaceId, query.window_days),
@@ -63,7 +63,7 @@ export function deliverabilityEndpoints(deps: Dependencies): Endpoint[] {
         "How the messages of the window fared at each recipient domain, with the sums in `total_row`.",
       needs,
       query: {
-        window_days: windowField(MOST_DAYS),
+        window_days: lenientWindowField(MOST_DAYS),
         provider: textField(
           63,
           `Only domains of this mailbox provider, as \`listMailboxProviders\` names it; \`${NOT_LOOKED_UP}\`: those without one. \`percent_total\` remains a share of all messages.`,

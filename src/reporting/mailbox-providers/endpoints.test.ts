@@ -5,7 +5,7 @@ import { createResolver } from "#dns/network-resolver.ts";
 import { applyCounterDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
-import { DAY_MS } from "#platform/time-units.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
 import { lookUpMailboxProviders } from "./look-up-providers.ts";
@@ -25,10 +25,12 @@ const { database: db, clock, dns } = service;
 const now = new Date("2026-06-15T12:00:00Z");
 const resolver = createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 });
 const context = { signal: new AbortController().signal, log: createLog("silent") };
+const taskOf = (asked: Pick<typeof resolver, "mx">) =>
+  lookUpMailboxProviders({ db, clock, resolver: asked, lanes: builtInLanes });
 /** @returns how often the task ran until it had nothing more to do */
 const lookUp = async (asked: Pick<typeof resolver, "mx"> = resolver): Promise<number> => {
   await applyCounterDeltas(db).run(context);
-  const task = lookUpMailboxProviders({ db, clock, resolver: asked, lanes: builtInLanes });
+  const task = taskOf(asked);
   for (let runs = 1; ; runs++) {
     try {
       await task.run(context);
@@ -42,7 +44,7 @@ const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
 
 beforeEach(async () => {
   clock.set(now);
-  await db.run(sql`truncate mailbox_domains`);
+  await db.run(sql`truncate mailbox_domains, mailbox_domain_visits`);
 });
 
 test("domains are grouped by the provider of all their MX hosts, most messages first, with each day of the window", async () => {
@@ -93,8 +95,16 @@ test("domains that are not looked up yet are a group of their own, also when the
   const names = async () =>
     (await get("/deliverability/providers")).providers.map(({ provider }: { provider: string }) => provider);
   expect(await names()).toEqual([null]);
-  await lookUp({ mx: async () => ({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }) });
-  expect(await db.rows(sql`select from mailbox_domains`)).toEqual([]);
+  await applyCounterDeltas(db).run(context);
+  const silent = taskOf({
+    mx: async () => ({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true }),
+  });
+  const pauses: number[] = [];
+  for (let round = 0; round < 7; round++) {
+    const putBack = await silent.run(context).catch((err: unknown) => err);
+    pauses.push(putBack instanceof PutBack ? putBack.seconds : -1);
+  }
+  expect(pauses).toEqual([30, 60, 120, 240, 480, 900, 900]);
   await lookUp();
   expect(new Set(await names())).toEqual(new Set([null, "google"]));
   const { stats } = await get("/deliverability/recipient-domains?provider=not_looked_up");
@@ -127,6 +137,10 @@ test("a workspace without mail has no providers, and the domains of a name that 
     const refused = await call("GET", `/deliverability/recipient-domains?provider=${name}`);
     expect([name, refused.status]).toEqual([name, 400]);
   }
+  for (const days of ["0", "91", "-1", "1.5", "1e1", "030.", "abc", "%00", "99999999999999999999"]) {
+    const { body } = await call("GET", `/deliverability/providers?window_days=${days}`);
+    expect([days, body.code, body.details?.[0].field]).toEqual([days, "VALIDATION_ERROR", "window_days"]);
+  }
   expect(await get("/deliverability/recipient-domains?provider=default")).toMatchObject({ stats: [] });
 });
 
@@ -137,7 +151,7 @@ test("all domains are looked up without a pause, also those behind one without a
     [small, "small", 1],
   ] as const) {
     await db.run(sql`
-      insert into report_domain_weeks (workspace_id, week, domain, delivered)
+      insert into report_domain_days (workspace_id, day, domain, delivered)
       select ${workspaceId}, ${now}::timestamptz::date, ${name} || n || '.test', ${count} - n
       from generate_series(0, ${count - 1}::int) n`);
   }
@@ -151,8 +165,18 @@ test("all domains are looked up without a pause, also those behind one without a
     },
   });
   const found = await db.row(sql`
-    select count(*)::int as domains from mailbox_domains where domain like 'large%' or domain like 'small%'`);
-  expect([found, runs]).toEqual([{ domains: 2_500 }, 3]);
+    select count(*) filter (where provider = 'default')::int as domains,
+      extract(epoch from min(due_at) - ${now})::int as silent_for
+    from mailbox_domains where domain like 'large%' or domain like 'small%'`);
+  expect(found).toEqual({ domains: 2_500, silent_for: 900 });
+  expect(runs).toBeLessThanOrEqual(4);
   expect(asked.indexOf("small0.test")).toBeLessThan(20);
-  await db.run(sql`delete from report_domain_weeks where domain like 'large%' or domain like 'small%'`);
+  clock.advance(HOUR_MS);
+  await lookUp();
+  await lookUp({ mx: () => expect.fail("nothing is due") });
+  await db.run(sql`update mailbox_domains set seen_at = seen_at - interval '98 days', due_at = ${now}`);
+  await db.run(sql`delete from report_domain_days where domain like 'large%' or domain like 'small%'`);
+  clock.advance(HOUR_MS);
+  await lookUp();
+  expect(await db.rows(sql`select from mailbox_domains where domain like 'large%'`)).toEqual([]);
 });

@@ -5,16 +5,29 @@
 
 import type { Lane } from "#delivery/lanes/default-lanes.ts";
 import { laneFor } from "#delivery/lanes/lanes-by-mx-host.ts";
+import { isOwnSilence } from "#dns/own-silence.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { DAY_MS } from "#platform/time-units.ts";
-import { type FoundProvider, listDomainsToLookUp, removeUnusedProviders, saveProviders } from "./store.ts";
+import { SilentRounds } from "#platform/jobs/silent-rounds.ts";
+import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
+import {
+  type FoundProvider,
+  listDomainsToLookUp,
+  noteDomains,
+  removeUnseenDomains,
+  saveProviders,
+} from "./store.ts";
 
 const SECONDS = 900;
+/** Less than the pause between rounds, so that a workspace is visited once in each. */
+const VISITED_AGAIN_MS = 10 * MINUTE_MS;
+/** Workspaces whose domains are noted in one statement, and domains of each. */
+const MOST_NOTED = { workspaces: 50, domains: 1_000 };
 /** Domains of one run. */
 const MOST_DUE = 2_000;
 /** Domains that are looked up and saved together. */
@@ -26,6 +39,7 @@ const MOST_HOSTS = 10;
 const WINDOW_MS = 97 * DAY_MS;
 const AGAIN_MS = 14 * DAY_MS;
 const AFTER_FAULT_MS = DAY_MS;
+const AFTER_SILENCE_MS = 15 * MINUTE_MS;
 
 export interface ProviderLookUp {
   readonly db: Database;
@@ -36,43 +50,51 @@ export interface ProviderLookUp {
 
 export function lookUpMailboxProviders(deps: ProviderLookUp): Recurring {
   const { db, clock } = deps;
+  const silentRounds = new SilentRounds();
   return {
     name: "look-up-mailbox-providers",
     seconds: SECONDS,
     async run({ signal }) {
       const now = clock.now();
       const since = new Date(now.getTime() - WINDOW_MS);
-      const domains = await listDomainsToLookUp(db, { since, now, most: MOST_DUE });
-      let answers = 0;
-      for (let first = 0; first < domains.length; first += BATCH) {
-        const found = await findProviders(deps, domains.slice(first, first + BATCH), signal);
-        // Without any answer the name servers are at fault, or the service stops: a later run tries again.
-        if (found.length === 0) break;
+      const visitedBefore = new Date(now.getTime() - VISITED_AGAIN_MS);
+      const hasMore = await noteDomains(db, { now, since, visitedBefore, most: MOST_NOTED });
+      await removeInBatches(signal, (most) => removeUnseenDomains(db, { now, since }, most));
+      const domains = await listDomainsToLookUp(db, now, MOST_DUE);
+      for (let first = 0; first < domains.length && !signal.aborted; first += BATCH) {
+        const { found, isAnswered } = await findProviders(deps, domains.slice(first, first + BATCH), signal);
+        if (!isAnswered && !signal.aborted) throw silentRounds.noteSilence();
+        silentRounds.noteAnswer();
         await saveProviders(db, found);
-        answers += found.length;
       }
-      await removeUnusedProviders(db, since);
-      // Each answer leaves fewer domains that are due, so that the runs come to an end.
-      if (answers > 0) throw new PutBack();
+      if (hasMore || domains.length === MOST_DUE) throw new PutBack();
     },
   };
 }
 
-/** Domains for which our own name servers did not answer are left out, and so are those after an abort. */
+interface Answers {
+  readonly found: readonly FoundProvider[];
+  /** Whether our own name servers have answered at all. */
+  readonly isAnswered: boolean;
+}
+
+/** Domains that an abort leaves out are still due. */
 async function findProviders(
   { resolver, lanes, clock }: ProviderLookUp,
   domains: readonly string[],
   signal: AbortSignal,
-): Promise<FoundProvider[]> {
+): Promise<Answers> {
   const limit = createLimiter(CONCURRENT);
   const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
+  let isAnswered = false;
   const found = domains.map((domain) =>
     limit(async (): Promise<FoundProvider[]> => {
       if (signal.aborted) return [];
       const answer = await resolver.mx(domain);
+      const isSilent = isOwnSilence(answer);
+      isAnswered ||= !isSilent;
       if (answer.outcome === "failed") {
-        const isOurs = answer.isUnanswered === true && answer.othersAnswered !== true;
-        return isOurs ? [] : [{ domain, provider: null, dueAt: after(AFTER_FAULT_MS) }];
+        return [{ domain, provider: null, dueAt: after(isSilent ? AFTER_SILENCE_MS : AFTER_FAULT_MS) }];
       }
       const records = answer.outcome === "found" ? answer.records : [];
       const hosts = records
@@ -82,5 +104,5 @@ async function findProviders(
       return [{ domain, provider: laneFor(hosts, lanes).name, dueAt: after(AGAIN_MS) }];
     }),
   );
-  return (await Promise.all(found)).flat();
+  return { found: (await Promise.all(found)).flat(), isAnswered };
 }

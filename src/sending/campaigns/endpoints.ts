@@ -105,7 +105,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "createCampaign",
       method: "POST",
       path: "/campaigns",
-      mayTakeLong: "reading",
+      mayTakeLong: "working aside",
       summary: "Create a campaign as a draft",
       description:
         "A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Its content is html_content, text_content or both, or is made from `mjml` or `design`, or taken over from the template `template_id`. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.",
@@ -142,7 +142,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "updateCampaign",
       method: "PATCH",
       path: "/campaigns/{id}",
-      mayTakeLong: "reading",
+      mayTakeLong: "working aside",
       summary: "Change some fields of a draft; omitted fields stay as they are",
       description:
         "Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if another request has changed it. Without it the last writer wins. Only drafts can be changed.",
@@ -162,7 +162,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "replaceCampaign",
       method: "PUT",
       path: "/campaigns/{id}",
-      mayTakeLong: "reading",
+      mayTakeLong: "working aside",
       summary: "Replace a draft; omitted fields return to their defaults",
       description:
         "Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.",

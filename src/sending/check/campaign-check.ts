@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { described, nullable, Timestamp } from "#platform/shapes.ts";
-import { orderedMail, SmsSize } from "#sending/preview/rendered-mail.ts";
+import { orderedMail, PreviewText, SmsSize } from "#sending/preview/rendered-mail.ts";
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -173,10 +173,7 @@ export const CampaignCheck = Type.Object(
       "An estimate; null for an SMS, and when the workspace has sent no campaign to 100 people yet and has no hourly cap.",
     ),
     subject: Type.String({ description: "The subject as a made-up person would get it." }),
-    preview_text: Type.String({
-      description:
-        "The beginning of the mail that mail programs show beside the subject, without the subject.",
-    }),
+    preview_text: PreviewText,
     size: nullable(count("Bytes of the whole mail as sent; null when it cannot be rendered.")),
     html_size: nullable(
       count(

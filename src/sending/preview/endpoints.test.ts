@@ -83,6 +83,7 @@ describe("what is rendered", () => {
     });
     expect(mail).toMatchObject({
       subject: "Edited",
+      preview_text: expect.stringMatching(/^Only a text(?: |$)/),
       derived: { html: true, text: false, unsubscribe_footer: true },
     });
     expect(mail.html).toContain("Only a text");

@@ -10,6 +10,7 @@ import { mailValues } from "#sending/mail/web-view-values.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
 import { outgoingLinks, testLinks } from "#tracking/link-tokens.ts";
 import { darkHtml } from "./dark-html.ts";
+import { previewOfText } from "./preview-text.ts";
 import type { MailToRender, RenderAnswer } from "./render-mail.ts";
 import type { SmsSize } from "./rendered-mail.ts";
 
@@ -32,6 +33,7 @@ export function renderSms(sms: MailToRender): RenderAnswer {
   return {
     ok: true,
     subject: shown.subject,
+    previewText: previewOfText(text),
     html: "",
     text,
     headers: [],

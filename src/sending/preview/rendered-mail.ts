@@ -91,9 +91,14 @@ export const SmsSize = Type.Object(
 );
 export type SmsSize = Static<typeof SmsSize>;
 
+export const PreviewText = Type.String({
+  description: "The beginning of the mail that mail programs show beside the subject, without the subject.",
+});
+
 export const RenderedMail = Type.Object(
   {
     subject: Type.String({ description: "The subject with the person's values." }),
+    preview_text: PreviewText,
     from: Type.Object(
       {
         email: Type.String({ description: "Address in From." }),

@@ -59,6 +59,7 @@ describe("the preview of an SMS", () => {
     const sms = await render({ campaign_id: await draft() });
     expect(sms).toMatchObject({
       html: "",
+      preview_text: expect.stringMatching(/^Hello /),
       headers: [],
       html_size: 0,
       derived: { html: false, text: false, unsubscribe_footer: false },

@@ -4,8 +4,8 @@ import { eventFieldsOf } from "#messages/message/email-details.ts";
 import type { MovedMessage, OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { EventType, WebhookEvent } from "#webhooks/event-catalogue.ts";
+import { findMessageFields } from "#webhooks/message-fields-store.ts";
 import { announceFiltered, filterListened } from "./announce.ts";
-import { findMessageFacts } from "./message-facts-store.ts";
 
 type OutcomeEvent = Extract<EventType, `message.${MovedMessage["status"]}`>;
 
@@ -64,14 +64,13 @@ export const announceEngaged: OnEngaged = async (tx, engaged) => {
   }));
   const wanted = await filterListened(tx, events);
   if (wanted.length === 0) return;
-  const facts = await findMessageFacts(tx, wanted);
+  const fieldsOf = await findMessageFields(tx, wanted);
   await announceFiltered(
     tx,
     wanted.flatMap(({ workspaceId, messageId, type, time, isMachine, times, target }): WebhookEvent[] => {
-      const message = facts.get(messageId);
-      if (message === undefined || message.source === "platform") return [];
-      const { email_details, ...shown } = message;
-      const data = { ...shown, ...eventFieldsOf(messageId, email_details), is_machine: isMachine, times };
+      const fields = fieldsOf.get(messageId);
+      if (fields === undefined || fields.source === "platform") return [];
+      const data = { ...fields, is_machine: isMachine, times };
       return type === "message.opened"
         ? [{ workspaceId, time, type, data }]
         : [{ workspaceId, time, type, data: { ...data, url: target } }];

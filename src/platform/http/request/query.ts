@@ -1,4 +1,4 @@
-/** Query parameters, each with its schema and its reader. Paging and windows ignore invalid values; others are refused. */
+/** Query parameters, each with its schema and its reader. Paging and lenient windows ignore invalid values; others are refused. */
 import { type TSchema, Type } from "typebox";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
@@ -57,8 +57,22 @@ export const cursorFields = (fallback?: number, most?: number) => ({
   ),
 });
 
-/** The parameter `window_days`. Invalid values become the default, without an error. */
-export function windowField(most: number, fallback = 30): QueryField<number> {
+/** The parameter `window_days`. @throws ApiError VALIDATION_ERROR for another value than 1 to `most` */
+export function windowField(most: number): QueryField<number> {
+  const { schema } = lenientWindowField(most);
+  return {
+    schema,
+    read(text, name) {
+      if (text === undefined || text === "") return DEFAULT_WINDOW;
+      const days = readDays(text, most);
+      if (days !== undefined) return days;
+      throw invalid({ field: name, message: `${name} must be a whole number from 1 to ${most}` });
+    },
+  };
+}
+
+/** As windowField, for endpoints whose contract ignores invalid values: these become the default, without an error. */
+export function lenientWindowField(most: number, fallback = DEFAULT_WINDOW): QueryField<number> {
   return {
     schema: Type.Integer({
       minimum: 1,
@@ -66,11 +80,16 @@ export function windowField(most: number, fallback = 30): QueryField<number> {
       default: fallback,
       description: "Number of days up to now.",
     }),
-    read(text) {
-      const days = /^\d+$/.test(text ?? "") ? Number(text) : 0;
-      return days >= 1 && days <= most ? days : fallback;
-    },
+    read: (text = "") => readDays(text, most) ?? fallback,
   };
+}
+
+/** In days. */
+const DEFAULT_WINDOW = 30;
+
+function readDays(text: string, most: number): number | undefined {
+  const days = /^\d+$/.test(text) ? Number(text) : 0;
+  return days >= 1 && days <= most ? days : undefined;
 }
 
 /**

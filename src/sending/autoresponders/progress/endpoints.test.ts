@@ -157,6 +157,25 @@ test("people who join at the same moment are each on one page", async () => {
   expect(seen.toSorted()).toEqual(names.map(({ email }) => email));
 });
 
+test("lists of people that pile up in one workspace are refused with advice", async () => {
+  const [isHeld, isOver] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = db.transaction(async (tx) => {
+    await tx.run(sql`lock table autoresponder_steps in access exclusive mode`);
+    isHeld.resolve();
+    await isOver.promise;
+  });
+  await isHeld.promise;
+  const path = `/autoresponders/${series}/waiting`;
+  const answers = Array.from({ length: 203 }, () => call("GET", path));
+  const first = await Promise.race(answers);
+  isOver.resolve();
+  await held;
+  expect(first).toMatchObject({ status: 429, body: { code: "RATE_LIMIT_EXCEEDED" } });
+  expect(first.headers.get("retry-after")).toBe("5");
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+});
+
 test("people who wait for a removed step count for the step that they get instead", async () => {
   await join("ada@example.test");
   await work();

@@ -2,12 +2,13 @@
 import { Type } from "typebox";
 import { subscribers } from "#audience/subscribers/permission.ts";
 import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { notFound, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { cursorFields, idField } from "#platform/http/request/query.ts";
+import { cursorFields, idField, type QueryValues } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import { Id, omittable } from "#platform/shapes.ts";
 import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
@@ -40,6 +41,8 @@ const StepTest = Type.Object(
   },
   { $id: "AutoresponderTestOrder" },
 );
+
+const waitingQuery = { ...cursorFields(), step_id: idField("Only people whose next mail is this step.") };
 
 export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDeps): Endpoint[] {
   const { db } = deps;
@@ -79,42 +82,12 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
       summary: "People who wait for their next mail of an autoresponder, the next mail first",
       description: `People are counted up to ${MOST_LISTED.toLocaleString("en")}; beyond that \`pagination.total_is_exact\` is false. For long lists follow \`pagination.next_cursor\`. It also requires \`subscribers:read\`.`,
       needs,
-      query: { ...cursorFields(), step_id: idField("Only people whose next mail is this step.") },
+      query: waitingQuery,
       answer: pageOf("people", WaitingPerson),
       message: "People who wait",
-      async handle({ caller, params: { id }, query }) {
-        const { workspaceId } = caller;
-        required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
-        requirePermissions(caller, [READ_PEOPLE]);
-        const next = await findNextSteps(db, workspaceId, id);
-        const { step_id: stepId } = query;
-        if (stepId !== undefined && next.get(stepId) !== stepId) {
-          throw fieldError("step_id", "is no step of this autoresponder");
-        }
-        const at = [...next].flatMap(([step, end]) => (end !== null && (stepId ?? end) === end ? step : []));
-        const list = new ListPage(query, "listWaitingPeople", workspaceId, id, stepId);
-        const [rows, counted] = await Promise.all([
-          listWaiting(db, workspaceId, id, at, list.page),
-          countWaiting(db, workspaceId, id, at),
-        ]);
-        const page = list.shown(rows, Math.min(counted, MOST_LISTED), (row) => row.subscriber_id, {
-          keyOf: ({ place }) => place,
-          isTotalExact: counted <= MOST_LISTED,
-        });
-        return {
-          people: page.rows.map((row) => ({
-            subscriber_id: row.subscriber_id,
-            email: row.email,
-            first_name: row.first_name,
-            last_name: row.last_name,
-            step_id: next.get(row.at) ?? row.at,
-            started_at: row.started_at,
-            next_mail_at: row.next_mail_at,
-            continues: row.continues,
-          })),
-          pagination: page.pagination,
-        };
-      },
+      errors: ["RATE_LIMIT_EXCEEDED"],
+      handle: ({ caller, params, query }) =>
+        limited(caller.workspaceId, () => waitingPageOf(db, caller, params.id, query)),
     }),
     endpoint({
       id: "walkAutoresponder",
@@ -144,6 +117,46 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
         sendStepTest(deps, { caller, requestId, emails }, params.id, step_id ?? null),
     }),
   ];
+}
+
+/** @throws ApiError NOT_FOUND, INSUFFICIENT_SCOPE, VALIDATION_ERROR for a step of another autoresponder */
+async function waitingPageOf(
+  db: Queryable,
+  caller: Caller,
+  id: string,
+  query: QueryValues<typeof waitingQuery>,
+) {
+  const { workspaceId } = caller;
+  required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
+  requirePermissions(caller, [READ_PEOPLE]);
+  const next = await findNextSteps(db, workspaceId, id);
+  const { step_id: stepId } = query;
+  if (stepId !== undefined && next.get(stepId) !== stepId) {
+    throw fieldError("step_id", "is no step of this autoresponder");
+  }
+  const at = [...next].flatMap(([step, end]) => (end !== null && (stepId ?? end) === end ? step : []));
+  const list = new ListPage(query, "listWaitingPeople", workspaceId, id, stepId);
+  const [rows, counted] = await Promise.all([
+    listWaiting(db, workspaceId, id, at, list.page),
+    countWaiting(db, workspaceId, id, at),
+  ]);
+  const page = list.shown(rows, Math.min(counted, MOST_LISTED), (row) => row.subscriber_id, {
+    keyOf: ({ place }) => place,
+    isTotalExact: counted <= MOST_LISTED,
+  });
+  return {
+    people: page.rows.map((row) => ({
+      subscriber_id: row.subscriber_id,
+      email: row.email,
+      first_name: row.first_name,
+      last_name: row.last_name,
+      step_id: next.get(row.at) ?? row.at,
+      started_at: row.started_at,
+      next_mail_at: row.next_mail_at,
+      continues: row.continues,
+    })),
+    pagination: page.pagination,
+  };
 }
 
 /** @throws ApiError NOT_FOUND, INSUFFICIENT_SCOPE */

@@ -216,6 +216,24 @@ export async function hasLink(
   return link !== undefined;
 }
 
+export interface CountedLink extends LinkRow {
+  /** Links of the campaign. */
+  readonly link_count: number;
+}
+
+/** The links with the most clicks, these first. */
+export function listMostClicked(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  most: number,
+): Promise<CountedLink[]> {
+  const ofCampaign = sql`workspace_id = ${workspaceId} and campaign_id = ${campaignId}`;
+  return db.rows(sql`
+    select ${linkColumns}, (select count(*)::int from campaign_links where ${ofCampaign}) as link_count
+    from campaign_links where ${ofCampaign} order by click_count desc, index limit ${most}`);
+}
+
 /** In their order in the mail. */
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`

@@ -146,6 +146,8 @@ test("a statement with more lines than an answer may have has all in the file", 
 test.each([
   ["/billing/statement?month=2026-13", "month"],
   ["/billing/statement?month=2026", "month"],
+  ["/billing/statement?month=2999-01", "month"],
+  ["/billing/statement/export?month=2999-01", "month"],
   ["/billing/statement?month=%00", "month"],
   ["/billing/statement/export?month=0000-01", "month"],
   ["/billing/usage/days?start_date=2026-03-02&end_date=2026-03-01", "start_date"],

@@ -156,15 +156,20 @@ async function statementOf(
   };
 }
 
-/** The period of a month, with the usage that is metered but was not in the ledger yet. */
+/**
+ * The period of a month, with the usage that is metered but was not in the ledger yet.
+ * @throws ApiError VALIDATION_ERROR for a month that has not begun
+ */
 async function settledPeriod(
   { db, clock, plans }: StatementDeps,
   workspaceId: WorkspaceId,
   month: string | undefined,
 ): Promise<Period> {
   const now = clock.now();
+  const period = calendarMonth(month === undefined ? now : new Date(`${month}-01T00:00:00Z`));
+  if (period.start > now) throw invalid({ field: "month", message: "month must not be in the future" });
   await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
-  return calendarMonth(month === undefined ? now : new Date(`${month}-01T00:00:00Z`));
+  return period;
 }
 
 function shownLine({ unit_rate, amount, ...line }: StatementLine) {
