@@ -1642,6 +1642,16 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
+create table running_processes (
+  process_id uuid not null,
+  host text not null,
+  pid integer not null,
+  fingerprints bytea[] not null,
+  seen_at timestamp with time zone default now() not null,
+  version text not null,
+  PRIMARY KEY (process_id)
+);
+
 create table saved_views (
   workspace_id uuid not null,
   id uuid not null,
@@ -1661,17 +1671,9 @@ CREATE INDEX saved_views_of_owner ON saved_views USING btree (workspace_id, owne
 create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now() not null,
-  digest text,
+  digest text not null,
+  needs_program text,
   PRIMARY KEY (name)
-);
-
-create table secret_key_rings (
-  process_id uuid not null,
-  host text not null,
-  pid integer not null,
-  fingerprints bytea[] not null,
-  seen_at timestamp with time zone default now() not null,
-  PRIMARY KEY (process_id)
 );
 
 create table secret_keys (

@@ -4,13 +4,15 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiCaller, type CallApi } from "./api-caller.ts";
 import { eventually } from "./eventually.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
+/** The root of this checkout. */
+const checkout = fileURLToPath(new URL("../../", import.meta.url));
 const START_MS = 60_000;
 /** How many lines of output the error of a failed start shows. */
 const LAST_LINES = 20;
@@ -56,11 +58,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
 /**
  * @param settings the environment; of this process's environment only PATH is passed on
  * @param words arguments of the command line
+ * @param root the folder of the program: this checkout, or that of another release
  */
 export async function startProgram(
   settings: ProgramSettings,
   words: readonly string[] = ["serve"],
+  root = checkout,
 ): Promise<Program> {
+  const launcher = join(root, "bin/posthaste.js");
   const { PATH = "" } = process.env;
   const env = { PATH, HOST: "127.0.0.1", PORT: "0", RATE_LIMIT: "off", ...settings };
   const log: LogLine[] = [];

@@ -7,12 +7,8 @@ import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
-import {
-  listRunningRings,
-  listSecretKeys,
-  retireOtherKeys,
-  saveSecretKey,
-} from "#platform/secrets/key-fingerprints-store.ts";
+import { listRunningProcesses } from "#platform/process/running-processes-store.ts";
+import { listSecretKeys, retireOtherKeys, saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -72,9 +68,9 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
 }
 
 async function listKeys(db: Database, { secrets }: MachineKeys) {
-  const [known, rings, { byPosition, unopened }] = [
+  const [known, running, { byPosition, unopened }] = [
     await listSecretKeys(db),
-    await listRunningRings(db),
+    await listRunningProcesses(db),
     await countSealed(db, secrets, sealedColumns),
   ];
   const positionOf = (fingerprint: Buffer) =>
@@ -92,7 +88,7 @@ async function listKeys(db: Database, { secrets }: MachineKeys) {
         state,
         here: position < 0 ? "missing" : position === 0 ? "seals and signs" : "opens and verifies",
         sealed_values: byPosition[position] ?? null,
-        processes: rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint)).length,
+        processes: running.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint)).length,
         last_used_at,
       };
     },

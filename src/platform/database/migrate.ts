@@ -1,53 +1,69 @@
 /**
  * Forward-only migrations: the files of db/migrations in numerical order, each in one transaction, all under one advisory
- * lock, so that machines that start together wait for each other. Refused are a database with a migration that this version
- * does not know (an old program must not write into a newer schema), one whose migrations have another content, and a
- * PostgreSQL that is too old.
+ * lock, so that machines that start together wait for each other.
+ *
+ * Machines are upgraded one after another, so programs of the former release run on the schema of the next one for a while.
+ * A migration that those cannot work with has the line `-- Needs program 0.3.0`: programs before that release refuse the
+ * database afterwards, and the migration is not applied while one of them runs. `-- Not in a transaction` is the line of a
+ * migration whose one statement PostgreSQL runs in no transaction, such as `create index concurrently`.
+ *
+ * Refused are also a database whose migrations have another content, and a PostgreSQL that is too old.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
+import { programVersion } from "#platform/process/program-version.ts";
+import { listRunningProcesses, processNames } from "#platform/process/running-processes-store.ts";
 import { lockKey } from "./advisory-lock-key.ts";
 import type { Database } from "./pool.ts";
 
 type Session = Pick<Awaited<ReturnType<Database["openSession"]>>, "query">;
 
-const folder = new URL("../../../db/migrations/", import.meta.url);
+/** A version of the program with its migrations. */
+export interface Release {
+  /** Such as "0.2.0". */
+  readonly version: string;
+  /** The folder of its migrations. */
+  readonly migrations: URL;
+}
+
+const thisRelease: Release = {
+  version: programVersion,
+  migrations: new URL("../../../db/migrations/", import.meta.url),
+};
 
 const LOCK = lockKey("migrations");
 
 const OLDEST_SERVER = 160_000;
 
+/** SQLSTATE lock_not_available: the time for a lock is over. */
+const LOCK_NOT_AVAILABLE = "55P03";
+const LOCK_MS = 2_000;
+const MOST_TRIES = 150;
+
+const NO_TRANSACTION = /^-- Not in a transaction$/m;
+const NEEDS = /^-- Needs program (\d+\.\d+\.\d+)$/m;
+
 /**
  * Brings the schema up to date and returns the names of the migrations that were applied.
  * @throws an Error whose sentence says what to do
  */
-export async function migrate(database: Database): Promise<string[]> {
+export async function migrate(database: Database, release = thisRelease): Promise<string[]> {
   const client = await database.openSession();
   try {
     await requireServer(client);
     await client.query("set statement_timeout = 0");
     await client.query("select pg_advisory_lock($1)", [LOCK]);
-    await client.query(
-      "create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())",
-    );
-    await client.query("alter table schema_migrations add column if not exists digest text");
-    const { missing, undigested } = await compareSchema(client);
-    // Databases from before digests were stored get those of the present files.
-    for (const name of undigested) {
-      const digest = digestOf(await readMigration(name));
-      await client.query(sql`update schema_migrations set digest = ${digest} where name = ${name}`);
+    await client.query(`
+      create table if not exists schema_migrations (
+        name text primary key, applied_at timestamptz not null default now(), digest text not null, needs_program text)`);
+    const missing = await missingMigrations(client, release);
+    for (const migration of missing) {
+      await requireStopped(client, migration);
+      await apply(client, migration);
     }
-    for (const name of missing) {
-      const statements = await readMigration(name);
-      await client.query("begin");
-      await client.query(statements);
-      await client.query(
-        sql`insert into schema_migrations (name, digest) values (${name}, ${digestOf(statements)})`,
-      );
-      await client.query("commit");
-    }
-    return missing;
+    return missing.map(({ name }) => name);
   } finally {
     // Closing the connection also releases the lock and rolls back a failed migration.
     await client.end();
@@ -55,17 +71,20 @@ export async function migrate(database: Database): Promise<string[]> {
 }
 
 /**
- * The migrations that `migrate` would apply. Changes nothing, and does not wait for the lock.
+ * The names of the migrations that `migrate` would apply. Changes nothing, and does not wait for the lock.
  * @throws what `migrate` would throw before it applies any
  */
-export async function findMissingMigrations(database: Database): Promise<string[]> {
+export async function findMissingMigrations(database: Database, release = thisRelease): Promise<string[]> {
   const client = await database.connect();
   try {
     await requireServer(client);
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('schema_migrations') is not null as "isThere"`,
     );
-    return rows[0]?.isThere ? (await compareSchema(client)).missing : await migrationFiles();
+    const missing = rows[0]?.isThere
+      ? await missingMigrations(client, release)
+      : await readMigrations(release.migrations);
+    return missing.map(({ name }) => name);
   } finally {
     client.release();
   }
@@ -81,48 +100,116 @@ async function requireServer(client: Session): Promise<void> {
   }
 }
 
-interface SchemaDifference {
-  /** In the order of application. */
-  readonly missing: string[];
-  /** Applied before digests were stored. */
-  readonly undigested: string[];
+async function apply(client: Session, migration: Migration): Promise<void> {
+  if (migration.isInTransaction) return applyWithoutQueue(client, migration);
+  await client.query("set lock_timeout = 0");
+  await dropUnfinishedIndexes(client);
+  await client.query(migration.statements);
+  await record(client, migration);
 }
 
-/** Compares the migration files with those applied to the database. @throws Error if they contradict each other */
-async function compareSchema(client: Session): Promise<SchemaDifference> {
-  const files = await migrationFiles();
-  // Through JSON, because an old table may not have the column `digest`.
-  const { rows } = await client.query<{ name: string; digest: string | null }>(
-    "select name, to_jsonb(m) ->> 'digest' as digest from schema_migrations m order by name",
-  );
-  const applied = new Set(rows.map((row) => row.name));
-  const unknown = [...applied].find((name) => !files.includes(name));
-  if (unknown !== undefined) {
+/**
+ * A statement that waits for the lock of a table makes all later ones wait behind it. So it gives up soon, and tries again
+ * when those have had their turn.
+ */
+async function applyWithoutQueue(client: Session, migration: Migration): Promise<void> {
+  await client.query(`set lock_timeout = ${LOCK_MS}`);
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query("begin");
+      await client.query(migration.statements);
+      await record(client, migration);
+      await client.query("commit");
+      return;
+    } catch (fault) {
+      await client.query("rollback");
+      if (!isLockTimeout(fault) || tries === MOST_TRIES) throw fault;
+    }
+    await delay(LOCK_MS);
+  }
+}
+
+async function record(client: Session, { name, digest, needsProgram }: Migration): Promise<void> {
+  await client.query(sql`
+    insert into schema_migrations (name, digest, needs_program) values (${name}, ${digest}, ${needsProgram})`);
+}
+
+/** An index whose concurrent building was interrupted is never used, and keeps its name. */
+async function dropUnfinishedIndexes(client: Session): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(`
+    select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+    where not i.indisvalid and c.relnamespace = 'public'::regnamespace and not c.relispartition`);
+  for (const { name } of rows) await client.query(`drop index concurrently ${name}`);
+}
+
+function isLockTimeout(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === LOCK_NOT_AVAILABLE;
+}
+
+/** @throws an Error while a process runs that could not work with the schema after the migration */
+async function requireStopped(client: Session, { name, needsProgram }: Migration): Promise<void> {
+  if (needsProgram === null) return;
+  const running = await listRunningProcesses({ rows: async (query) => (await client.query(query)).rows });
+  const older = running.filter(({ version }) => isOlder(version, needsProgram));
+  if (older.length > 0) {
     throw new Error(
-      `the database has migration ${unknown}, which this version does not know: run a newer version`,
+      `migration ${name} needs every machine to run version ${needsProgram} or newer: stop ${processNames(older)} first; a process that was killed is forgotten after 90 s`,
     );
   }
-  for (const { name, digest } of rows) {
-    if (digest !== null && digest !== digestOf(await readMigration(name))) {
+}
+
+interface Migration {
+  readonly name: string;
+  readonly statements: string;
+  readonly digest: string;
+  /** The oldest version of the program that can work with the schema afterwards; null: any. */
+  readonly needsProgram: string | null;
+  readonly isInTransaction: boolean;
+}
+
+/** The migrations of the release that the database lacks, in their order. @throws Error if the two contradict each other */
+async function missingMigrations(client: Session, { version, migrations }: Release): Promise<Migration[]> {
+  const known = new Map((await readMigrations(migrations)).map((one) => [one.name, one]));
+  const { rows: applied } = await client.query<{
+    name: string;
+    digest: string;
+    needs_program: string | null;
+  }>("select name, digest, needs_program from schema_migrations order by name");
+  for (const { name, digest, needs_program } of applied) {
+    const migration = known.get(name);
+    known.delete(name);
+    if (migration === undefined && needs_program !== null && isOlder(version, needs_program)) {
+      throw new Error(
+        `the database has migration ${name}, which needs version ${needs_program} or newer, and this is ${version}: run the newer version`,
+      );
+    }
+    if (migration !== undefined && migration.digest !== digest) {
       throw new Error(
         `migration ${name} was applied to the database with another content, by a version between releases: run that version, or start with an empty database`,
       );
     }
   }
-  return {
-    missing: files.filter((name) => !applied.has(name)),
-    undigested: rows.filter(({ digest }) => digest === null).map(({ name }) => name),
-  };
+  return [...known.values()];
 }
 
-async function migrationFiles(): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+async function readMigrations(folder: URL): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const statements = await readFile(new URL(name, folder), "utf8");
+      const digest = createHash("sha256").update(statements).digest("hex");
+      return {
+        name,
+        statements,
+        digest,
+        needsProgram: NEEDS.exec(statements)?.[1] ?? null,
+        isInTransaction: !NO_TRANSACTION.test(statements),
+      };
+    }),
+  );
 }
 
-function readMigration(name: string): Promise<string> {
-  return readFile(new URL(name, folder), "utf8");
-}
-
-function digestOf(statements: string): string {
-  return createHash("sha256").update(statements).digest("hex");
+/** Compares versions such as "0.9.0" and "0.10.0" by their numbers. */
+function isOlder(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) < 0;
 }
