@@ -5,6 +5,7 @@ import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
+import { trustedProxies } from "#platform/http/auth/source-network.ts";
 import { KeyAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
@@ -173,6 +174,7 @@ function openInbound(services: ProcessContext, certificate: Certificate, hooks: 
     mostBytes: INBOUND.mostBytes,
     log,
     networkLog,
+    isProxy: trustedProxies("SMTP_PROXIES", config.SMTP_PROXIES),
     open: (network: string, ip: string) => new InboundConversation(conversation, network, ip),
   };
   return {
@@ -205,6 +207,7 @@ function openSubmission(services: ProcessContext, certificate: Certificate, hook
     mostBytes: SUBMISSION.mostBytes,
     log,
     networkLog: new NetworkLog(log),
+    isProxy: trustedProxies("SMTP_PROXIES", config.SMTP_PROXIES),
     open: createSubmission({
       db: database,
       clock,

@@ -22,6 +22,7 @@ export interface LogLine {
   readonly pid: number;
   readonly address?: string;
   readonly port?: number;
+  readonly isImplicitTls?: boolean;
 }
 
 /** The environment of the program. Tests call the API with the bootstrap key. */

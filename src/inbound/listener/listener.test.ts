@@ -489,3 +489,122 @@ describe("the certificate", () => {
     expect(await readFile(certFile, "utf8")).toContain("BEGIN CERTIFICATE");
   });
 });
+
+describe("behind a proxy", () => {
+  const V2 = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
+  const SEEN = Buffer.concat([
+    V2,
+    // PROXY over TCP, IPv6, 12 octets behind the addresses.
+    Buffer.from([0x21, 0x21, 0, 48]),
+    Buffer.from("20010db8000000000000000000000007", "hex"),
+    Buffer.from("20010db8000000000000000000000001", "hex"),
+    Buffer.from([0x30, 0x39, 0, 25]),
+    Buffer.from([0xee, 0, 9, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+  ]);
+  async function listenBehind(isImplicitTls = false) {
+    const clients: string[] = [];
+    const { port } = await listen({
+      isImplicitTls,
+      isProxy: (address) => address === "127.0.0.1",
+      deadlines: { proxyMs: 500 },
+      open: (network, ip) => {
+        clients.push(`${network} ${ip}`);
+        return { mail: async () => {}, recipient: async () => {}, message: async () => "2.0.0 Accepted" };
+      },
+    });
+    return { port, clients };
+  }
+  /** Writes the parts, each in a packet of its own as far as that can be, and reads until the text comes or the end. */
+  async function exchange(
+    port: number,
+    parts: readonly (string | Buffer)[],
+    until: RegExp,
+    localAddress = "127.0.0.1",
+  ) {
+    const socket = connectTcp({ port, host: "127.0.0.1", localAddress, noDelay: true });
+    onTestFinished(() => void socket.destroy());
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString();
+    });
+    let isClosed = false;
+    socket.on("close", () => {
+      isClosed = true;
+    });
+    for (const part of parts) {
+      socket.write(part);
+      await new Promise(setImmediate);
+    }
+    await eventually("the reply or the end", async () => isClosed || until.test(text));
+    return text;
+  }
+
+  test.each([
+    ["version 1", ["PROXY TCP4 192.0.2.7 192.0.2.1 4711 25\r\n"], "192.0.2.7 192.0.2.7"],
+    [
+      "version 1 in parts",
+      ["PRO", "XY TCP6 2001:db8::7 2001:db8::1 4711 25\r", "\n"],
+      "2001:db8:0:0::/64 2001:db8::7",
+    ],
+    ["version 2 with fields behind the addresses", [SEEN], "2001:db8:0:0::/64 2001:db8::7"],
+    [
+      "version 2 in parts",
+      [SEEN.subarray(0, 14), SEEN.subarray(14)],
+      "2001:db8:0:0::/64 2001:db8::7",
+    ],
+    ["version 1 without an address", ["PROXY UNKNOWN\r\n"], "127.0.0.1 127.0.0.1"],
+    [
+      "version 2 of the proxy itself",
+      [Buffer.concat([V2, Buffer.from([0x20, 0, 0, 0])])],
+      "127.0.0.1 127.0.0.1",
+    ],
+  ])("a PROXY header of %s names the client", async (_, parts, client) => {
+    const { port, clients } = await listenBehind();
+    expect(await exchange(port, parts, /^220/)).toMatch(/^220 /);
+    expect(clients).toEqual([client]);
+  });
+
+  test.each([
+    ["no header", "EHLO client.test\r\n"],
+    ["a header without an address", "PROXY TCP4 nothing 192.0.2.1 4711 25\r\n"],
+    ["a header without an end", `PROXY TCP4 ${"1".repeat(200)}`],
+    ["a header of another version", Buffer.concat([V2, Buffer.from([0x31, 0x11, 0, 0])])],
+    [
+      "a header that is too short for its address",
+      Buffer.concat([V2, Buffer.from([0x21, 0x11, 0, 2, 1, 1])]),
+    ],
+    ["a header that never ends", "PROXY TCP4"],
+  ])("a connection of a proxy with %s is closed", async (_, octets) => {
+    const { port, clients } = await listenBehind();
+    expect(await exchange(port, [octets], /^220/)).toBe("");
+    expect(clients).toEqual([]);
+  });
+
+  test("what follows the header is the client's", async () => {
+    const { port } = await listenBehind();
+    const header = "PROXY TCP4 192.0.2.7 192.0.2.1 4711 25\r\n";
+    expect(await exchange(port, [`${header}EHLO client.test\r\n`], /^421/)).toMatch(
+      /^421 .*You talk too soon/,
+    );
+  });
+
+  test("a PROXY header of any other client is a command before the greeting", async () => {
+    const { port, clients } = await listenBehind();
+    const header = "PROXY TCP4 192.0.2.7 192.0.2.1 4711 25\r\n";
+    expect(await exchange(port, [header], /^421/, "127.0.0.2")).toMatch(/^421 .*You talk too soon/);
+    expect(clients).toEqual(["127.0.0.2 127.0.0.2"]);
+  });
+
+  test("a client is known by its own address after implicit TLS, too", async () => {
+    const { port, clients } = await listenBehind(true);
+    const raw = connectTcp({ port, host: "127.0.0.1" });
+    raw.write("PROXY TCP4 192.0.2.7 192.0.2.1 4711 465\r\n");
+    const socket = connect({ socket: raw, rejectUnauthorized: false });
+    onTestFinished(() => void socket.destroy());
+    const [greeting] = await once(socket, "data");
+    expect(String(greeting)).toMatch(/^220 /);
+    socket.write("MAIL FROM:<a@a.example>\r\n");
+    expect(String((await once(socket, "data"))[0])).toMatch(/^\d{3} /);
+    expect(clients).toEqual(["192.0.2.7 192.0.2.7"]);
+  });
+});

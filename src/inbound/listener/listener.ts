@@ -15,6 +15,7 @@ import { ClientConnection, endConnection, peerOf } from "./client-connection.ts"
 import type { ConnectionCaps } from "./connection-caps.ts";
 import type { Conversation } from "./conversation-interface.ts";
 import type { MessageMemory } from "./message-data.ts";
+import { type ClientAddress, readProxyHeader, showClient } from "./proxy-header.ts";
 import type { NetworkLog } from "./rate-limited-log.ts";
 import { replaceCommandReaders } from "./read-path-command.ts";
 import { answerSoon, SmtpReply } from "./smtp-reply.ts";
@@ -36,6 +37,8 @@ export interface ListenerOptions {
   readonly mostBytes: number;
   readonly log: Log;
   readonly networkLog: NetworkLog;
+  /** Whether connections from this address begin with a PROXY header. */
+  readonly isProxy?: (address: string) => boolean;
   /**
    * Opens the conversation of one client. @param network the client's IPv4 address, or the /64 of its IPv6 address
    * @param ip its whole address
@@ -45,6 +48,8 @@ export interface ListenerOptions {
 }
 
 const DEADLINES = {
+  /** For the PROXY header. */
+  proxyMs: 5_000,
   /** RFC 5321 section 4.5.3.2.7: at least five minutes. */
   idleMs: 5 * 60_000,
   /** From the connection to the login, TLS included, however busy the client looks. */
@@ -65,11 +70,15 @@ export class SmtpListener {
   readonly #faults: RepeatedFaults;
   readonly #smtp: SMTPServer;
   readonly #tlsServer: TlsServer;
-  readonly #server = createServer((socket) => this.#accept(socket));
+  readonly #server = createServer((socket) => void this.#accept(socket));
   readonly #unwatchCertificate: () => void;
   readonly #clients = new Set<ClientConnection>();
   /** Keyed by peerOf. After a client has disconnected, another client may connect from the same port. */
   readonly #byPeer = new Map<string, ClientConnection>();
+  /** Connections of proxies whose header has not come yet. */
+  readonly #unannounced = new Set<Socket>();
+  /** Clients behind proxies on a port with implicit TLS, keyed by peerOf of the proxy. */
+  readonly #behindProxies = new Map<string, ClientAddress>();
   #port: number;
 
   private constructor(options: ListenerOptions) {
@@ -81,7 +90,12 @@ export class SmtpListener {
     this.#smtp = new SMTPServer({ ...tls, ...this.#smtpOptions(), ...this.#handlers() });
     this.#smtp.on("error", (err) => options.log.debug({ err }, "SMTP connection error"));
     // Node.js crashes when the socket under one of smtp-server's own TLS handshakes is destroyed.
-    this.#tlsServer = createTlsServer(tls, (socket) => this.#smtp.server.emit("connection", socket));
+    this.#tlsServer = createTlsServer(tls, (socket) => {
+      // The TLS socket knows only the address of the proxy.
+      const client = this.#behindProxies.get(peerOf(socket.remoteAddress ?? "", socket.remotePort));
+      if (client !== undefined) showClient(socket, client);
+      this.#smtp.server.emit("connection", socket);
+    });
     this.#unwatchCertificate = options.certificate.onChange((pair) => {
       this.#smtp.updateSecureContext(pair);
       this.#tlsServer.setSecureContext({ ...tls, ...pair });
@@ -115,6 +129,7 @@ export class SmtpListener {
     });
     this.#smtp.close();
     this.#unwatchCertificate();
+    for (const socket of this.#unannounced) socket.destroy();
     for (const client of this.#clients) client.stop();
     const patience = new AbortController();
     await Promise.race([
@@ -126,7 +141,33 @@ export class SmtpListener {
     await closed;
   }
 
-  #accept(socket: Socket): void {
+  async #accept(socket: Socket): Promise<void> {
+    const { isProxy = () => false, networkLog } = this.#options;
+    const { remoteAddress: proxy = "", remotePort } = socket;
+    if (!isProxy(proxy)) return this.#admit(socket);
+    socket.on("error", () => {});
+    this.#unannounced.add(socket);
+    try {
+      const client = await readProxyHeader(socket, this.#deadlines.proxyMs);
+      if (client !== null) this.#announce(socket, peerOf(proxy, remotePort), client);
+      this.#admit(socket);
+    } catch (fault) {
+      networkLog.note(networkOf(proxy), `SMTP connection refused: ${(fault as Error).message}`);
+      socket.destroy();
+    } finally {
+      this.#unannounced.delete(socket);
+    }
+  }
+
+  #announce(socket: Socket, peer: string, client: ClientAddress): void {
+    if (this.#options.isImplicitTls) {
+      this.#behindProxies.set(peer, client);
+      socket.once("close", () => this.#behindProxies.delete(peer));
+    }
+    showClient(socket, client);
+  }
+
+  #admit(socket: Socket): void {
     const { caps, networkLog, open, isImplicitTls, needsLogin, name } = this.#options;
     const network = networkOf(socket.remoteAddress ?? "");
     const port = socket.remotePort;

@@ -310,6 +310,12 @@ export const settings = {
     read: list,
     about: "Addresses or networks of proxies whose X-Forwarded-For is trusted, comma-separated.",
   }),
+  SMTP_PROXIES: setting({
+    default: "",
+    read: list,
+    about:
+      "Addresses or networks of proxies in front of the SMTP ports, comma-separated. Their connections must begin with a PROXY header (version 1 or 2), which names the client.",
+  }),
   CORS_ORIGINS: setting({
     default: "",
     read: list,

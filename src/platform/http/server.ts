@@ -149,7 +149,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const faults = new RepeatedFaults(options.log);
   const { headersMs, requestMs, stallMs, unreadMs, checkMs } = { ...PATIENCE, ...options.patience };
   const limits: HttpLimits = { ...httpLimits, ...options.limits };
-  const isProxy = trustedProxies(options.trustedProxies);
+  const isProxy = trustedProxies("TRUSTED_PROXIES", options.trustedProxies);
   const turns = new PipelinedRequests(limits.unansweredOfConnection);
   const server = Fastify({
     loggerInstance,

@@ -22,16 +22,20 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads TRUSTED_PROXIES, for the address of the client and for the limit on connections.
+ * Reads TRUSTED_PROXIES or SMTP_PROXIES.
  *
+ * @param setting the name of the setting
  * @param proxies addresses, networks (192.0.2.0/24, 192.0.2.0/255.255.255.0, 2001:db8::/32), or the names above
  * @returns whether an address is a trusted proxy
  * @throws Error that names an entry that is none of these
  */
-export function trustedProxies(proxies: readonly string[]): (address: string) => boolean {
+export function trustedProxies(
+  setting: "TRUSTED_PROXIES" | "SMTP_PROXIES",
+  proxies: readonly string[],
+): (address: string) => boolean {
   try {
     return networkList(proxies.flatMap((proxy) => NAMED[proxy] ?? [proxy]));
   } catch (fault) {
-    throw new Error(`TRUSTED_PROXIES: ${(fault as Error).message}`);
+    throw new Error(`${setting}: ${(fault as Error).message}`);
   }
 }

@@ -12,7 +12,7 @@ it.each([
   ["linklocal", ["169.254.1.1", "fe80::1"], ["169.255.0.0"]],
   ["uniquelocal", ["10.0.0.1", "172.31.0.1", "192.168.0.1", "fd00::1"], ["172.32.0.1"]],
 ])("%s is told from other addresses", (entry, inside, outside) => {
-  const isProxy = trustedProxies([entry]);
+  const isProxy = trustedProxies("TRUSTED_PROXIES", [entry]);
   expect([inside.filter(isProxy), outside.filter(isProxy)]).toEqual([inside, []]);
 });
 
@@ -24,5 +24,7 @@ it.each([
   "192.0.2.0/255.0.255.0",
   "192.0.2.0/x",
 ])("%s is refused by name", (entry) =>
-  expect(() => trustedProxies([entry])).toThrow(`${entry} is neither an IP address nor a network`),
+  expect(() => trustedProxies("TRUSTED_PROXIES", [entry])).toThrow(
+    `${entry} is neither an IP address nor a network`,
+  ),
 );
