@@ -222,7 +222,7 @@ async function isLayoutSame(
   layout: StoredTemplate,
   isNew: boolean,
 ): Promise<boolean> {
-  if ((await lockLayout(tx, workspaceId, layout.id)) !== layout.version) return false;
+  if ((await lockLayout(tx, workspaceId, layout.id, isNew)) !== layout.version) return false;
   if (!isNew) return true;
   if ((await countTemplatesInLayout(tx, workspaceId, layout.id)) < MOST_IN_LAYOUT) return true;
   throw new ApiError(
