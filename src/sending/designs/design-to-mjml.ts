@@ -1,6 +1,7 @@
 /** Writes a design as MJML, whose craft are tables that all mail programs lay out alike, and columns that stack on phones. */
 import { escapeHtml } from "#mail/merge-tags/escape.ts";
 import { escapedText } from "#mail/merge-tags/escaped-text.ts";
+import { contentPlaces } from "#mail/mjml/join-mjml.ts";
 import { contrastOf, TEXT_CONTRAST } from "#workspace/brand/contrast.ts";
 import type { ColumnsBlock, Design, DesignBlock, DesignBrand, InnerBlock } from "./design.ts";
 import { richText } from "./rich-text.ts";
@@ -78,8 +79,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
 
   #section(block: DesignBlock): string {
     // A layout's place for its content is between sections.
-    if (block.type === "html" && block.html.trim() === "{{ content }}")
-      return "<mj-raw>{{ content }}</mj-raw>";
+    if (block.type === "html" && isContentPlace(block.html)) return `<mj-raw>${block.html}</mj-raw>`;
     const content = block.background_color ?? this.#design.settings?.content_color ?? CONTENT_COLOUR;
     const columns = block.type === "columns" ? this.#columns(block) : this.#column([block]);
     return `<mj-section${attributes({ "background-color": content })}>${columns}</mj-section>`;
@@ -215,6 +215,12 @@ function attributes(values: Attributes): string {
 
 function linkStyle(colour: string): string {
   return `color:${colour};text-decoration:underline`;
+}
+
+/** Whether a text is the place of a layout for its content, and nothing else. */
+function isContentPlace(html: string): boolean {
+  const [place] = contentPlaces(html);
+  return place !== undefined && html.slice(place.start, place.end) === html.trim();
 }
 
 /** A text whose braces are no merge tags. */
