@@ -63,6 +63,14 @@ test("a colour that can be read, and one that a block names itself, stay as they
   expect(fronts).toEqual(["#333333", "#0000aa", "#eeeeee"]);
 });
 
+test("elements within merge tags stay as they were written", () => {
+  const tag = `{{ a | default: "<p>x</p>" | replace: "<ul>", "<ol>" }}`;
+  const html = `<p>A ${tag}</p><ul><li>B</li></ul>${tag}`;
+  const mjml = designToMjml({ version: 1, blocks: [{ type: "text", html }] }, brand);
+  expect(mjml.split(tag)).toHaveLength(3);
+  expect(mjml).toMatch(/<p style="margin:0 0 12px">A .*<ul style="margin:0 0 12px;padding-left:24px"><li>B/);
+});
+
 function backed(background_color: string | undefined) {
   return background_color === undefined ? {} : { background_color };
 }

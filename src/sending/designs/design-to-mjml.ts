@@ -111,7 +111,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
           "font-size": `${font_size}px`,
           "line-height": "1.5",
         });
-        return `<mj-text${text}>${this.#rich(html, readable(this.#accent, behind))}</mj-text>`;
+        return `<mj-text${text}>${richText(html, linkStyle(readable(this.#accent, behind)))}</mj-text>`;
       }
       case "heading": {
         const { text, level = 2, color = this.#textOn(behind), align = "left" } = block;
@@ -180,7 +180,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
       ...(has_unsubscribe ? [link("unsubscribe_url", unsubscribe_text)] : []),
       ...(has_web_view ? [link("view_in_browser_url", web_view_text)] : []),
     ];
-    const text = html === undefined ? this.#brandFooter() : this.#rich(html, color);
+    const text = html === undefined ? this.#brandFooter() : richText(html, linkStyle(color));
     const way = links.length === 0 ? "" : `<p style="margin:0">${links.join(" &nbsp; ")}</p>`;
     const look = attributes({ ...box, align, color, "font-size": "13px", "line-height": "1.6" });
     return `<mj-text${look}>${text}${way}</mj-text>`;
@@ -193,13 +193,6 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
       .filter((text) => text !== null && text.trim() !== "")
       .map((text) => `<p style="margin:0 0 8px">${verbatim(escapeHtml(text).replaceAll("\n", "<br>"))}</p>`)
       .join("");
-  }
-
-  /** Paragraphs with the distances that mail programs would otherwise choose differently. */
-  #rich(html: string, linkColour: string): string {
-    return richText(html, linkStyle(linkColour))
-      .replaceAll("<p>", '<p style="margin:0 0 12px">')
-      .replaceAll(/<(ul|ol)>/g, '<$1 style="margin:0 0 12px;padding-left:24px">');
   }
 }
 
