@@ -259,6 +259,24 @@ describe("versions", () => {
     const lost = answers.find(({ status }) => status === 412);
     expect(lost?.body.current.html_content).toBe(won?.body.data.html_content);
   });
+
+  test("are restored, and a template is deleted, only if it is at the version in If-Match", async () => {
+    const { id } = await created({ html_content: "<p>one</p>" });
+    const { revision } = await patched(id, { html_content: "<p>two</p>" });
+    const { versions } = (await call("GET", `/templates/${id}/versions`)).body.data;
+    const restore = `/templates/${id}/versions/${versions[1].id}/restore`;
+    const at = (seen: number) => ({ headers: { "If-Match": `"${seen}"` } });
+    for (const [method, path] of [
+      ["POST", restore],
+      ["DELETE", `/templates/${id}`],
+    ] as const) {
+      const { status, body } = await call(method, path, undefined, at(revision - 1));
+      expect([status, body.current?.html_content], path).toEqual([412, "<p>two</p>"]);
+    }
+    const restored = await call("POST", restore, undefined, at(revision));
+    expect([restored.status, restored.headers.get("ETag")]).toEqual([200, `"${revision + 1}"`]);
+    expect((await call("DELETE", `/templates/${id}`, undefined, at(revision + 1))).status).toBe(200);
+  });
 });
 
 test("a long template is compiled beside the event loop, and counts as stored bytes of the plan", async () => {

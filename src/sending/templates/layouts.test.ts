@@ -79,6 +79,12 @@ describe("a layout", () => {
     expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(409);
     await patched(id, { layout_id: null });
     expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(200);
+    const { versions } = (await call("GET", `/templates/${id}/versions`)).body.data;
+    const restored = await call("POST", `/templates/${id}/versions/${versions[1].id}/restore`);
+    expect([restored.status, restored.body.error]).toEqual([
+      400,
+      "The layout of version 1 was deleted: give the template its content with PATCH, and another layout or none",
+    ]);
   });
 
   test("wraps 50 templates and no more, however many come at once", async () => {

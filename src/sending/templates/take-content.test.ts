@@ -184,7 +184,7 @@ describe("a campaign from a template", () => {
     ]);
     expect(await refused({ template_id: id, template_version: 9 })).toEqual([
       400,
-      "template_id is no template of this workspace, or has no version 9 any more",
+      "template_id is no template of this workspace, or version 9 is none of its last 100, which are kept",
     ]);
     expect(await refused({ template_version: 1 })).toEqual([
       400,

@@ -15,7 +15,7 @@ import type { ContentSource, WrittenBody } from "./compile/content-source.ts";
 import { requireLayout } from "./compile-with-layout.ts";
 import { writtenBody } from "./read-template-body.ts";
 import { templates } from "./template.ts";
-import { findContentOf } from "./versions-store.ts";
+import { findContentOf, unknownVersion } from "./versions-store.ts";
 
 /** The content fields of a request. Omitted and null mean that the request has none. */
 export interface GivenContent {
@@ -169,8 +169,7 @@ async function contentOfTemplate(
   requirePermissions(caller, [READ_TEMPLATES]);
   const found = await findContentOf(db, caller.workspaceId, id, version);
   if (found === undefined) {
-    const known = version === null ? "" : `, or has no version ${version} any more`;
-    throw fieldError("template_id", `is no template of this workspace${known}`);
+    throw fieldError("template_id", unknownVersion(version));
   }
   if (found.kind === "layout") throw fieldError("template_id", "is a layout: name a template in it");
   const { subject, preheader, compiled_html, text_content, layout_id } = found;

@@ -96,7 +96,7 @@ test.each([
     "a version that is not there",
     {},
     { version: 99 },
-    "template.id is no template of this workspace, or has no version 99 any more",
+    "template.id is no template of this workspace, or version 99 is none of its last 100, which are kept",
   ],
   [
     "deep variables",

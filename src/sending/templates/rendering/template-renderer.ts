@@ -9,7 +9,11 @@ import {
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 import { readMergeData } from "#sending/templates/merge-data.ts";
-import { listSendableVersions, type SendableVersion } from "#sending/templates/versions-store.ts";
+import {
+  listSendableVersions,
+  type SendableVersion,
+  unknownVersion,
+} from "#sending/templates/versions-store.ts";
 import {
   charactersOf,
   type MailsToRender,
@@ -138,8 +142,7 @@ function keyOf({ id, version }: TemplateOfMail): string {
 
 function requireMail({ version }: TemplateOfMail, found: SendableVersion | undefined): void {
   if (found === undefined) {
-    const known = version == null ? "" : `, or has no version ${version} any more`;
-    throw invalid({ field: "template.id", message: `template.id is no template of this workspace${known}` });
+    throw invalid({ field: "template.id", message: `template.id ${unknownVersion(version ?? null)}` });
   }
   if (found.kind === "layout") {
     throw invalid({ field: "template.id", message: "template.id is a layout: name a template in it" });
