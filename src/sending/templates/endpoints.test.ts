@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { newId } from "#platform/ids.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
 import { startService } from "#test/support/service.ts";
 import { MOST_VERSIONS } from "./versions-store.ts";
@@ -276,6 +277,30 @@ describe("versions", () => {
     const restored = await call("POST", restore, undefined, at(revision));
     expect([restored.status, restored.headers.get("ETag")]).toEqual([200, `"${revision + 1}"`]);
     expect((await call("DELETE", `/templates/${id}`, undefined, at(revision + 1))).status).toBe(200);
+  });
+});
+
+describe("a test of a template", () => {
+  test("is from the sender of the installation, unless it or the workspace names another", async () => {
+    const { id } = await created({ subject: "Hi {{ n }}", test_data: { n: 7 } });
+    const test = (change: object = {}, key?: string) =>
+      call(
+        "POST",
+        `/templates/${id}/test`,
+        { emails: ["me@example.org"], ...change },
+        key === undefined ? {} : { key },
+      );
+    const { status, body } = await test();
+    expect(status, body.error).toBe(200);
+    const { data } = (await call("GET", `/messages/${body.data.messages[0].id}`)).body;
+    expect([data.from_email, data.subject]).toEqual(["posthaste@mail.posthaste.test", "[Test] Hi 7"]);
+    const other = await test({ from_email: "news@other.test" });
+    expect([other.status, other.body.code]).toEqual([403, "EMAIL_NOT_VERIFIED"]);
+    // What needs no look at the template is said first.
+    const key = await service.newKey(["templates:send"]);
+    expect((await test({ emails: ["x"] }, key)).body.required_scopes).toEqual(["templates:read"]);
+    const nowhere = await call("POST", `/templates/${newId()}/test`, { emails: ["x"] });
+    expect(nowhere.body.details[0].field).toBe("emails[0]");
   });
 });
 
