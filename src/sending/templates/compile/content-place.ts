@@ -49,7 +49,9 @@ function isShownInBody(html: string, place: Span): boolean {
       onopentag: (name) => reader.open(name),
       onclosetag: (name) => reader.close(name),
       ontext: (text) => reader.text(parser.startIndex, text.length),
-      onprocessinginstruction: () => reader.documentBegins(),
+      onprocessinginstruction(name) {
+        if (name.toLowerCase() === "!doctype") reader.documentBegins();
+      },
     },
     { decodeEntities: false },
   );
