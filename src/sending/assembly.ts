@@ -127,7 +127,14 @@ export function sendingEndpoints(
       compiler,
       uses: templateUsesOf({ campaigns, autoresponders, templates }),
     }),
-    ...templateTestEndpoints({ db, clock, compiler, acceptor, publicUrl }),
+    ...templateTestEndpoints({
+      db,
+      clock,
+      compiler,
+      acceptor,
+      publicUrl,
+      platformFrom: config.DEFAULT_SENDER,
+    }),
     ...campaignEndpoints({
       db,
       clock,

@@ -3518,7 +3518,7 @@ export interface paths {
         put?: never;
         /**
          * Send a template as a test mail to a few addresses
-         * @description The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance.
+         * @description The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance. The key also needs `templates:read`.
          *
          *     Needs the permission `templates:send`.
          */
@@ -11446,7 +11446,7 @@ export interface components {
             preheader?: string;
             /** @description Language of the mail, for screen readers; none by default. */
             language?: string;
-            /** @description What applies to all blocks. */
+            /** @description What applies to all blocks. Where text or links in these colours could not be read on what is behind them, they get another colour. */
             settings?: {
                 /** @description Width of the mail, 600 by default, in pixels. */
                 width?: number;
@@ -11707,7 +11707,7 @@ export interface components {
             test_data?: {
                 [key: string]: unknown;
             } | null;
-            /** @description On a verified sending domain, or a verified sender. Default: the workspace's default sender. */
+            /** @description On a verified sending domain, a verified sender, or the sender of the installation. Default: the workspace's default sender, otherwise that of the installation. */
             from_email?: string | null;
         };
         CampaignSummary: {
@@ -13753,7 +13753,7 @@ export interface components {
             bcc?: string[] | null;
             /** @description Where replies go, at most 10 addresses; to from_email if omitted. */
             reply_to?: string[] | null;
-            /** @description The subject, without line breaks and not blank. Required, unless a template has one, which it replaces. */
+            /** @description The subject, without line breaks and not blank. Required, unless a template has one, which it replaces. With a template it may hold merge tags. */
             subject?: string;
             /** @description A template that gives subject, html and text, in place of these fields. The key needs `emails:send` alone. */
             template?: components["schemas"]["TemplateOfEmail"] | null;
@@ -27500,6 +27500,8 @@ export interface operations {
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
                 "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -27541,6 +27543,7 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];
@@ -27784,6 +27787,8 @@ export interface operations {
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
                 "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -27808,6 +27813,7 @@ export interface operations {
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -27831,6 +27837,7 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

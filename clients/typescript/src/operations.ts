@@ -1860,7 +1860,7 @@ export interface Operations {
   restoreTemplateVersion(input: { id: string; version_id: string } & CallOptions): Call<Data<"restoreTemplateVersion">>;
   /**
    * Send a template as a test mail to a few addresses.
-   * The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance.
+   * The mail is rendered as by `POST /render`, with the test data of the template, and marked as a test. A subscriber gets their own values. It counts in the plan's allowance. The key also needs `templates:read`.
    *
    * Needs the permission `templates:send`.
    *

@@ -75,6 +75,14 @@ export function contentPlaces(source: string): Piece[] {
   );
 }
 
+/** Whether sections may be in place of an output of a layout. */
+export function takesSections(layout: string, { start }: Span): boolean {
+  const marked = new MarkedSource(layout);
+  return readMjml(marked).sectionPlaces.some(
+    (place) => marked.offsetOf(place.start) <= start && start <= marked.offsetOf(place.end - 1),
+  );
+}
+
 /** The mj-raw that holds nothing but the piece, or the piece itself. */
 function outerRaw(source: string, { start, end }: Span): Span {
   const before = /<mj-raw\s*>\s*$/.exec(source.slice(0, start));

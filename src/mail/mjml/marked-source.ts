@@ -46,6 +46,12 @@ export class MarkedSource {
     return this.hasMark(text) && text.replaceAll(this.#words, "").trim() === "";
   }
 
+  /** Whether a text has one word of a merge tag, and besides it only white space. */
+  isOneMark(text: string): boolean {
+    const [first, ...more] = text.match(this.#words) ?? [];
+    return more.length === 0 && first === text.trim();
+  }
+
   startsWithMark(text: string): boolean {
     return text.search(this.#words) === 0;
   }

@@ -27,6 +27,8 @@ const others: ReadonlySet<string> = new Set([
   "mj-selector",
   "mj-html-attribute",
 ]);
+/** Elements in which sections may be. */
+const withSections: ReadonlySet<string> = new Set(["mj-body", "mj-wrapper"]);
 
 export interface MjmlReading {
   /** With offsets in the marked text. */
@@ -38,6 +40,8 @@ export interface MjmlReading {
   readonly head: Span | null;
   readonly body: Span | null;
   readonly hasPreview: boolean;
+  /** Merge tags where sections may be: those between sections, and each that is alone in an mj-raw there. */
+  readonly sectionPlaces: readonly Span[];
 }
 
 export function readMjml(source: MarkedSource): MjmlReading {
@@ -76,6 +80,9 @@ class ElementReader {
   /** Elements with HTML that are open inside each other. */
   #htmlDepth = 0;
   #elements = 0;
+  readonly #sectionPlaces: Span[] = [];
+  /** Where the content of an mj-raw between sections begins, while it is open. */
+  #rawStart: number | null = null;
   #hasPreview = false;
 
   constructor(source: MarkedSource) {
@@ -94,6 +101,9 @@ class ElementReader {
     const fault = this.#elementFault(name);
     if (fault !== null) this.#say(start, fault);
     const isSelfClosing = this.#source.text.slice(start, end).endsWith("/>");
+    // With an attribute, its content may be shown elsewhere.
+    const isPlainRaw = /^<mj-raw\s*>$/.test(this.#source.text.slice(start, end));
+    if (isPlainRaw && this.#isBetweenSections()) this.#rawStart = end;
     this.#open.push({ name, at: start, isKnown: fault === null, isSelfClosing });
     if (!this.#contents.has(name)) this.#contents.set(name, { start: end, end });
   }
@@ -102,6 +112,11 @@ class ElementReader {
   close(name: string, at: number, isImplied: boolean): void {
     if (withHtml.has(name)) this.#htmlDepth -= 1;
     if (this.#htmlDepth > 0) return;
+    if (this.#rawStart !== null) {
+      const raw = { start: this.#rawStart, end: at };
+      if (this.#source.isOneMark(this.#source.text.slice(raw.start, raw.end))) this.#sectionPlaces.push(raw);
+      this.#rawStart = null;
+    }
     const content = this.#contents.get(name);
     // A self-closing element ends where it begins.
     if (content !== undefined) content.end = Math.max(content.start, at);
@@ -113,11 +128,10 @@ class ElementReader {
     const inside = this.#open.at(-1);
     if (this.#htmlDepth > 0 || text.trim() === "" || inside?.name === "mj-html-attribute") return;
     const start = at + text.length - text.trimStart().length;
+    const end = at + text.trimEnd().length;
     if (this.#source.isOnlyMarks(text) && inside !== undefined) {
-      this.#wraps.push(
-        { at: start, text: "<mj-raw>" },
-        { at: at + text.trimEnd().length, text: "</mj-raw>" },
-      );
+      this.#wraps.push({ at: start, text: "<mj-raw>" }, { at: end, text: "</mj-raw>" });
+      if (this.#isBetweenSections()) this.#sectionPlaces.push({ start, end });
     } else if (inside?.isKnown !== false) {
       this.#say(start, "Text between MJML elements is not shown: put it into mj-text.");
     }
@@ -132,7 +146,12 @@ class ElementReader {
       head: head ?? null,
       body: body ?? null,
       hasPreview: this.#hasPreview,
+      sectionPlaces: this.#sectionPlaces,
     };
+  }
+
+  #isBetweenSections(): boolean {
+    return withSections.has(this.#open.at(-1)?.name ?? "");
   }
 
   #elementFault(name: string): string | null {

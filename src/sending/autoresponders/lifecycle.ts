@@ -89,8 +89,8 @@ export async function replaceAutoresponder(
 ): Promise<Autoresponder> {
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
-  await requireAutoresponder(db, workspaceId, id);
-  const { settings, steps } = await readAutoresponder(deps, caller, body);
+  const current = await requireAutoresponder(db, workspaceId, id);
+  const { settings, steps } = await readAutoresponder(deps, caller, body, current.steps);
   await db.transaction(async (tx) => {
     const held = required(await lockAutoresponder(tx, workspaceId, id), "Autoresponder");
     if (held.status === "active") await lockTrigger(tx, workspaceId, settings);

@@ -65,11 +65,15 @@ export interface ReadStep {
 
 const DEFAULT_TIME = "09:00";
 
-/** @throws ApiError VALIDATION_ERROR naming the field */
+/**
+ * @param present the steps before they are replaced; empty for a new autoresponder
+ * @throws ApiError VALIDATION_ERROR naming the field
+ */
 export async function readAutoresponder(
   deps: ContentDeps,
   caller: Caller,
   body: NewAutoresponder,
+  present: Autoresponder["steps"] = [],
 ): Promise<{ readonly settings: AutoresponderSettings; readonly steps: readonly ReadStep[] }> {
   const { db } = deps;
   const { workspaceId } = caller;
@@ -89,7 +93,8 @@ export async function readAutoresponder(
   if (new Set(given).size < given.length) throw fieldError("steps", "must not have the same id twice");
   const steps: ReadStep[] = [];
   for (const [at, step] of body.steps.entries()) {
-    steps.push(await readStep(deps, { caller, list, settings }, step, `steps[${at}]`));
+    const before = present.find(({ id }) => id === step.id) ?? null;
+    steps.push(await readStep(deps, { caller, list, settings, present: before }, step, `steps[${at}]`));
   }
   return { settings, steps };
 }
@@ -127,15 +132,18 @@ async function readStep(
     readonly caller: Caller;
     readonly list: MailingList;
     readonly settings: AutoresponderSettings;
+    readonly present: AutoresponderStep | null;
   },
   given: NewStep,
   field: string,
 ): Promise<ReadStep> {
   const { db } = deps;
-  const { caller, list, settings } = place;
+  const { caller, list, settings, present } = place;
   const { workspaceId, timezone } = caller;
   const delayMinutes = minutesOf(given.delay ?? {}, `${field}.delay`);
-  const step = await takeContent(deps, caller, given).catch((fault: unknown) => {
+  // An omitted field has its default, and not that of the step before.
+  const whole = { ...given, template_id: given.template_id ?? null };
+  const step = await takeContent(deps, caller, whole, present).catch((fault: unknown) => {
     throw inStep(fault, field);
   });
   if (step.subject === undefined) throw fieldError(`${field}.subject`, "is required");

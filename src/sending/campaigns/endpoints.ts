@@ -6,7 +6,7 @@ import { choiceField, pageFields, textField } from "#platform/http/request/query
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted, omittable } from "#platform/shapes.ts";
 import { TestOrder, TestSent } from "#sending/mail/test-order.ts";
-import { sendCampaignTest, type TestDeps } from "#sending/mail/test-send.ts";
+import { readTestRecipients, sendCampaignTest, type TestDeps } from "#sending/mail/test-send.ts";
 import { etagOf } from "#sending/revision.ts";
 import {
   Campaign,
@@ -310,7 +310,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: "Test sent",
       errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, params, body, requestId }) =>
-        sendCampaignTest(deps, { caller, requestId, emails: body.emails }, params.id),
+        sendCampaignTest(deps, { caller, requestId, recipients: readTestRecipients(body.emails) }, params.id),
     }),
   ];
 }

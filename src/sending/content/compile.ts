@@ -16,6 +16,7 @@ import {
   type ContentFault,
   type ContentReading,
   fieldFault,
+  inField,
   readContent,
   tooMuchMarkup,
 } from "./parse-content.ts";
@@ -71,13 +72,28 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
   return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
 }
 
+/** A subject that replaces that of compiled content. The fault names the field `subject`. */
+export function compileSubject(
+  subject: string,
+  timezone: string,
+): { readonly ok: true; readonly subject: Render } | { readonly ok: false; readonly fault: ContentFault } {
+  const reading = readTemplate(subject);
+  if (reading.ok) return { ok: true, subject: compileLine(reading.template, timezone) };
+  const [fault] = reading.faults.map(inField("subject"));
+  return { ok: false, fault: fault ?? fieldFault("subject", "cannot be read") };
+}
+
+function compileLine(template: Template, timezone: string): Render {
+  return compileTemplate(withInsertions(template.source, urlInsertions(template)), "line", timezone);
+}
+
 /** Null when the HTML with the footer has too much markup. */
 function compileTemplates(
   given: Pick<ContentReading, "subject" | "html" | "text">,
   { tracksOpens, tracksClicks, footer, timezone }: ContentOptions,
 ): CompiledContent | null {
   const { subject } = given;
-  const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
+  const compile = ({ source }: Template, kind: "html" | "text", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
   const html = given.html && formsOf(given.html, footer, htmlUnsubscribeLink, footedHtml);
   if (given.html !== null && html === null) return null;
@@ -100,7 +116,7 @@ function compileTemplates(
     facts: { ...withFields(used, personalWords?.fields ?? []), links },
     personalWords,
     hasFooter: html?.hasFooter === true || (given.text !== null && text?.hasFooter === true),
-    subject: compile(subject, "line", urlInsertions(subject)),
+    subject: compileLine(subject, timezone),
     html: html && compiledForms(html, compileHtml, visibleText),
     text: text && compiledForms(text, compileText, String),
   };

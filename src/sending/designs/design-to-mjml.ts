@@ -1,7 +1,8 @@
 /** Writes a design as MJML, whose craft are tables that all mail programs lay out alike, and columns that stack on phones. */
 import { escapeHtml } from "#mail/merge-tags/escape.ts";
 import { escapedText } from "#mail/merge-tags/escaped-text.ts";
-import { contrastOf, TEXT_CONTRAST } from "#workspace/brand/contrast.ts";
+import { contentPlaces } from "#mail/mjml/join-mjml.ts";
+import { contrastOf, mixed, TEXT_CONTRAST, textOn } from "#workspace/brand/contrast.ts";
 import type { ColumnsBlock, Design, DesignBlock, DesignBrand, InnerBlock } from "./design.ts";
 import { richText } from "./rich-text.ts";
 
@@ -37,21 +38,20 @@ export function designToMjml(design: Design, brand: DesignBrand): string {
 class DesignWriter {
   readonly #design: Design;
   readonly #brand: DesignBrand;
+  /** What text and links have where it is readable. */
   readonly #textColour: string;
   readonly #accent: string;
 
   constructor(design: Design, brand: DesignBrand) {
     this.#design = design;
     this.#brand = brand;
-    this.#textColour = design.settings?.text_color ?? this.#readableOfBrand() ?? TEXT_COLOUR;
+    this.#textColour = design.settings?.text_color ?? brand.text_color ?? TEXT_COLOUR;
     this.#accent = design.settings?.accent_color ?? brand.accent_color ?? ACCENT;
   }
 
-  /** The text colour of the brand, which is chosen for its background, if it is readable on the colour behind the blocks. */
-  #readableOfBrand(): string | null {
-    const { text_color: text } = this.#brand;
-    const behind = this.#design.settings?.content_color ?? CONTENT_COLOUR;
-    return text !== null && contrastOf(text, behind) >= TEXT_CONTRAST ? text : null;
+  /** The colour of text that names none itself. */
+  #textOn(behind: string): string {
+    return [this.#textColour, TEXT_COLOUR].find((text) => isReadable(text, behind)) ?? textOn(behind);
   }
 
   document(): string {
@@ -78,23 +78,24 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
 
   #section(block: DesignBlock): string {
     // A layout's place for its content is between sections.
-    if (block.type === "html" && block.html.trim() === "{{ content }}")
-      return "<mj-raw>{{ content }}</mj-raw>";
+    if (block.type === "html" && isContentPlace(block.html)) return `<mj-raw>${block.html}</mj-raw>`;
     const content = block.background_color ?? this.#design.settings?.content_color ?? CONTENT_COLOUR;
-    const columns = block.type === "columns" ? this.#columns(block) : this.#column([block]);
+    const columns = block.type === "columns" ? this.#columns(block, content) : this.#column([block], content);
     return `<mj-section${attributes({ "background-color": content })}>${columns}</mj-section>`;
   }
 
-  #columns({ columns, ratio = "equal" }: ColumnsBlock): string {
+  #columns({ columns, ratio = "equal" }: ColumnsBlock, content: string): string {
     const widths = columns.length === 2 ? columnWidths[ratio] : [];
-    return columns.map(({ blocks }, at) => this.#column(blocks, widths[at])).join("");
+    return columns.map(({ blocks }, at) => this.#column(blocks, content, widths[at])).join("");
   }
 
-  #column(blocks: readonly InnerBlock[], width?: string): string {
-    return `<mj-column${attributes({ width })}>${blocks.map((block) => this.#block(block)).join("\n")}</mj-column>`;
+  #column(blocks: readonly InnerBlock[], content: string, width?: string): string {
+    const written = blocks.map((block) => this.#block(block, block.background_color ?? content));
+    return `<mj-column${attributes({ width })}>${written.join("\n")}</mj-column>`;
   }
 
-  #block(block: InnerBlock): string {
+  /** @param behind the colour behind the block */
+  #block(block: InnerBlock, behind: string): string {
     const { top, right, bottom, left } = { ...usualPadding, ...block.padding };
     const box = {
       padding: `${top}px ${right}px ${bottom}px ${left}px`,
@@ -102,7 +103,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
     };
     switch (block.type) {
       case "text": {
-        const { html, font_size = 16, color = this.#textColour, align = "left" } = block;
+        const { html, font_size = 16, color = this.#textOn(behind), align = "left" } = block;
         const text = attributes({
           ...box,
           align,
@@ -110,10 +111,10 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
           "font-size": `${font_size}px`,
           "line-height": "1.5",
         });
-        return `<mj-text${text}>${this.#rich(html, this.#accent)}</mj-text>`;
+        return `<mj-text${text}>${richText(html, linkStyle(readable(this.#accent, behind)))}</mj-text>`;
       }
       case "heading": {
-        const { text, level = 2, color = this.#textColour, align = "left" } = block;
+        const { text, level = 2, color = this.#textOn(behind), align = "left" } = block;
         const size = headingSizes[level as keyof typeof headingSizes];
         const look = attributes({ ...box, align, color, "font-size": `${size}px`, "line-height": "1.25" });
         return `<mj-text${look}><h${level} style="margin:0;font-size:${size}px;line-height:1.25;font-weight:bold">${escapedText(text)}</h${level}></mj-text>`;
@@ -124,7 +125,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
           ...box,
           align,
           "background-color": button_color,
-          color: block.color ?? readableOn(button_color),
+          color: block.color ?? textOn(button_color),
           "border-radius": `${radius}px`,
           "font-size": "16px",
           "inner-padding": "12px 24px",
@@ -145,7 +146,7 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
       case "spacer":
         return `<mj-spacer${attributes({ ...box, padding: "0", height: `${block.height}px` })} />`;
       case "links": {
-        const { links, align = "left", color = this.#accent } = block;
+        const { links, align = "left", color = readable(this.#accent, behind) } = block;
         const written = links.map(({ text, url, icon_src }) => {
           const shown =
             icon_src === undefined
@@ -157,31 +158,29 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
         return `<mj-text${look}>${written.join(" &nbsp; ")}</mj-text>`;
       }
       case "footer":
-        return this.#footer(block, box);
+        return this.#footer(block, box, behind);
       case "html":
-        return `<mj-text${attributes(box)}>${block.html}</mj-text>`;
+        return `<mj-text${attributes({ ...box, color: this.#textOn(behind) })}>${block.html}</mj-text>`;
     }
   }
 
-  #footer(
-    {
+  #footer(block: Extract<InnerBlock, { type: "footer" }>, box: Attributes, behind: string): string {
+    const {
       html,
       has_unsubscribe = true,
       unsubscribe_text = "Unsubscribe",
       has_web_view = false,
       web_view_text = "View in browser",
       align = "center",
-      color = FOOTER_COLOUR,
-    }: Extract<InnerBlock, { type: "footer" }>,
-    box: Attributes,
-  ): string {
+      color = readable(FOOTER_COLOUR, behind),
+    } = block;
     const link = (name: string, text: string) =>
       `<a href="{{ ${name} }}" style="${linkStyle(color)}">${escapedText(text)}</a>`;
     const links = [
       ...(has_unsubscribe ? [link("unsubscribe_url", unsubscribe_text)] : []),
       ...(has_web_view ? [link("view_in_browser_url", web_view_text)] : []),
     ];
-    const text = html === undefined ? this.#brandFooter() : this.#rich(html, color);
+    const text = html === undefined ? this.#brandFooter() : richText(html, linkStyle(color));
     const way = links.length === 0 ? "" : `<p style="margin:0">${links.join(" &nbsp; ")}</p>`;
     const look = attributes({ ...box, align, color, "font-size": "13px", "line-height": "1.6" });
     return `<mj-text${look}>${text}${way}</mj-text>`;
@@ -194,13 +193,6 @@ ${[...this.#logo(), ...blocks.map((block) => this.#section(block))].join("\n")}
       .filter((text) => text !== null && text.trim() !== "")
       .map((text) => `<p style="margin:0 0 8px">${verbatim(escapeHtml(text).replaceAll("\n", "<br>"))}</p>`)
       .join("");
-  }
-
-  /** Paragraphs with the distances that mail programs would otherwise choose differently. */
-  #rich(html: string, linkColour: string): string {
-    return richText(html, linkStyle(linkColour))
-      .replaceAll("<p>", '<p style="margin:0 0 12px">')
-      .replaceAll(/<(ul|ol)>/g, '<$1 style="margin:0 0 12px;padding-left:24px">');
   }
 }
 
@@ -217,6 +209,12 @@ function linkStyle(colour: string): string {
   return `color:${colour};text-decoration:underline`;
 }
 
+/** Whether a text is the place of a layout for its content, and nothing else. */
+function isContentPlace(html: string): boolean {
+  const [place] = contentPlaces(html);
+  return place !== undefined && html.slice(place.start, place.end) === html.trim();
+}
+
 /** A text whose braces are no merge tags. */
 function verbatim(text: string): string {
   return text.includes("{{") || text.includes("{%")
@@ -224,7 +222,17 @@ function verbatim(text: string): string {
     : text;
 }
 
-/** Black or white, whichever has more contrast on a colour. */
-function readableOn(colour: string): string {
-  return contrastOf("#000000", colour) > contrastOf("#ffffff", colour) ? "#000000" : "#ffffff";
+/** Shares of black or white in a colour that is made readable. */
+const SHARES = [0.2, 0.4, 0.6, 0.8];
+
+/** A colour, or the one nearest to it that can be read on another one. */
+function readable(colour: string, behind: string): string {
+  if (isReadable(colour, behind)) return colour;
+  const most = textOn(behind);
+  const nearer = SHARES.map((share) => mixed(colour, most, share));
+  return nearer.find((one) => isReadable(one, behind)) ?? most;
+}
+
+function isReadable(colour: string, behind: string): boolean {
+  return contrastOf(colour, behind) >= TEXT_CONTRAST;
 }

@@ -238,7 +238,11 @@ export const DesignDocument = Type.Object(
           background_color: colour("Colour around the mail; default: the brand's."),
           content_color: colour("Colour behind the blocks; default: #ffffff."),
         },
-        { additionalProperties: false, description: "What applies to all blocks." },
+        {
+          additionalProperties: false,
+          description:
+            "What applies to all blocks. Where text or links in these colours could not be read on what is behind them, they get another colour.",
+        },
       ),
     ),
     blocks: blocks(
@@ -259,9 +263,8 @@ export interface Design extends Omit<Static<typeof DesignDocument>, "blocks"> {
 
 /** What a workspace gives all its mails. Texts and colours that a design has itself come first. */
 export interface DesignBrand {
-  /** As #rrggbb; null for the usual colour, as for one that is not readable on the colour behind the blocks. */
-  readonly text_color: string | null;
   /** As #rrggbb; null for the usual colour. */
+  readonly text_color: string | null;
   readonly background_color: string | null;
   readonly accent_color: string | null;
   /** Plain text; null for none. */

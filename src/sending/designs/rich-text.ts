@@ -8,6 +8,12 @@ const kept: ReadonlySet<string> = new Set("p br b strong i em u s a ul ol li".sp
 const dropped: ReadonlySet<string> = new Set(
   "script style title template textarea select noscript iframe object svg math head".split(" "),
 );
+/** The distances that mail programs would otherwise choose differently. */
+const blockStyles: Readonly<Record<string, string>> = {
+  p: "margin:0 0 12px",
+  ul: "margin:0 0 12px;padding-left:24px",
+  ol: "margin:0 0 12px;padding-left:24px",
+};
 const address = /^(?:https?:\/\/|mailto:|tel:)/i;
 
 /**
@@ -45,6 +51,7 @@ class RichTextWriter {
   readonly #marked: MarkedSource;
   readonly #linkStyle: string;
   #written = "";
+  #hasBlocks = false;
   #droppedDepth = 0;
 
   constructor(marked: MarkedSource, linkStyle: string) {
@@ -55,7 +62,8 @@ class RichTextWriter {
   open(name: string, attributes: Readonly<Record<string, string>>): void {
     if (dropped.has(name)) this.#droppedDepth += 1;
     if (this.#droppedDepth > 0 || !kept.has(name)) return;
-    this.#written += name === "a" ? this.#link(attributes["href"] ?? "") : `<${name}>`;
+    this.#written += name === "a" ? this.#link(attributes["href"] ?? "") : startTag(name);
+    this.#hasBlocks ||= Object.hasOwn(blockStyles, name);
   }
 
   close(name: string): void {
@@ -72,7 +80,7 @@ class RichTextWriter {
   }
 
   result(): string {
-    return /<(?:p|ul|ol)>/.test(this.#written) ? this.#written : `<p>${this.#written}</p>`;
+    return this.#hasBlocks ? this.#written : `${startTag("p")}${this.#written}</p>`;
   }
 
   #link(href: string): string {
@@ -80,4 +88,9 @@ class RichTextWriter {
     const isSafe = address.test(target) || this.#marked.startsWithMark(target);
     return `<a href="${isSafe ? escapeHtml(target) : "#"}" style="${this.#linkStyle}">`;
   }
+}
+
+function startTag(name: string): string {
+  const style = Object.hasOwn(blockStyles, name) ? blockStyles[name] : undefined;
+  return style === undefined ? `<${name}>` : `<${name} style="${style}">`;
 }

@@ -43,8 +43,10 @@ export interface TestDeps {
 export interface TestRequest {
   readonly caller: Caller;
   readonly requestId: string;
-  readonly emails: readonly string[];
+  readonly recipients: readonly TestRecipient[];
 }
+
+type TestRecipient = ReturnType<typeof readTestRecipient>;
 
 type SentTest = Static<typeof TestSent>;
 
@@ -60,6 +62,8 @@ export interface MailToTest {
   readonly addsFooter?: boolean;
   /** Values of merge tags beside those of the person. */
   readonly data?: Readonly<Record<string, unknown>>;
+  /** Whether from_email is the platform's address, about which no sender is asked; by default it is not. */
+  readonly isOfPlatform?: boolean;
 }
 
 /**
@@ -102,7 +106,7 @@ export function mailToTest(mail: StoredMail, list: MailingList | undefined, call
  */
 export async function sendTest(
   { db, clock, acceptor, publicUrl }: Pick<CampaignDeps, "db" | "clock"> & TestDeps,
-  { caller, requestId, emails }: TestRequest,
+  { caller, requestId, recipients }: TestRequest,
   {
     draft: tracked,
     files,
@@ -111,20 +115,17 @@ export async function sendTest(
     returnPathHost = null,
     addsFooter = true,
     data = {},
+    isOfPlatform = false,
   }: MailToTest,
 ): Promise<SentTest> {
   const { workspaceId, timezone } = caller;
-  // An address that is given twice gets one message.
-  const recipients = new Map(
-    emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
-  ).values();
-  await requireSender(db, workspaceId, tracked.from_email);
+  if (!isOfPlatform) await requireSender(db, workspaceId, tracked.from_email);
   const draft = { ...tracked, tracks_opens: false, tracks_clicks: false };
   const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone, addsFooter });
   const headers = commonHeaders(draft);
   const ready = { campaign: draft, content, headers };
-  const from = parseAddress(draft.from_email);
-  if (!from.ok) throw new Error("the from_email of a mail is an address");
+  const fromEmail = draft.from_email;
+  const sender = isOfPlatform ? null : senderOf(workspaceId, fromEmail);
   const particulars = {
     // Without List-Unsubscribe: a test unsubscribes no one.
     headers,
@@ -145,14 +146,14 @@ export async function sendTest(
     drafts.push({
       priority: 0,
       retryHours: caller.retryHours,
-      sender: { workspaceId, address: from.address, domain: from.domain },
+      sender,
       message: {
         workspaceId,
         id: newId(),
         source: "api",
         originId: caller.actor.id,
         originName: caller.actor.name,
-        fromEmail: from.address,
+        fromEmail,
         fromName: mail.fromName,
         toName: null,
         localpart: to.local,
@@ -174,11 +175,22 @@ export async function sendTest(
   };
 }
 
-function readRecipient(text: string, index: number) {
+/** The addresses that get a test; one that is given twice gets one message. @throws ApiError VALIDATION_ERROR */
+export function readTestRecipients(emails: readonly string[]): TestRecipient[] {
+  return [...new Map(emails.map(readTestRecipient).map((to) => [`${to.local}@${to.domain}`, to])).values()];
+}
+
+function readTestRecipient(text: string, index: number) {
   const field = `emails[${index}]`;
   const parsed = parseAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed;
+}
+
+function senderOf(workspaceId: WorkspaceId, fromEmail: string): Draft["sender"] {
+  const from = parseAddress(fromEmail);
+  if (!from.ok) throw new Error("the from_email of a mail is an address");
+  return { workspaceId, address: from.address, domain: from.domain };
 }
 
 /** The list whose members get the campaign; undefined for the whole workspace, and if the list does not exist. */

@@ -335,6 +335,31 @@ test("a design shows the brand: accent, text colour where it is readable, footer
   expect(campaign.body.data?.html_content, campaign.body.error).toContain("1 Long Street<br>London");
 });
 
+test("a design that is saved again unchanged, or whose layout is, shows the new brand in a new version", async () => {
+  const { key } = await service.newWorkspace();
+  const design = { version: 1, blocks: [{ type: "text", html: "Hi" }, { type: "footer" }] };
+  const made = async (body: object) =>
+    (await call("POST", "/templates", { name: "T", ...body }, { key })).body.data;
+  const save = async (id: string, change: object) =>
+    (await call("PATCH", `/templates/${id}`, change, { key })).body.data;
+  const { id } = await made({ subject: "Hi", design });
+  await call("PATCH", "/brand", { footer_text: "New" }, { key });
+  expect((await save(id, { name: "Other" })).version).toBe(1);
+  expect(await save(id, { design })).toMatchObject({
+    version: 2,
+    compiled_html: expect.stringContaining("New"),
+  });
+  expect((await save(id, { design })).version).toBe(2);
+  const place = { design: { version: 1, blocks: [{ type: "html", html: "{{ content }}" }] } };
+  const layout = await made({ kind: "layout", ...place });
+  const inside = await made({ subject: "Hi", design, layout_id: layout.id });
+  await call("PATCH", "/brand", { footer_text: "Newest" }, { key });
+  await save(layout.id, place);
+  const { version, compiled_html } = (await call("GET", `/templates/${inside.id}`, undefined, { key })).body
+    .data;
+  expect([version, compiled_html.includes("Newest")]).toEqual([2, true]);
+});
+
 describe("a picture in use", () => {
   const image = ({ url }: { url: string }) => `<p>Hi <img src="${url}" alt=""></p>`;
   const campaignWith = async (html_content: string, name = "June") => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { newId } from "#platform/ids.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
 import { startService } from "#test/support/service.ts";
 import { MOST_VERSIONS } from "./versions-store.ts";
@@ -259,76 +260,47 @@ describe("versions", () => {
     const lost = answers.find(({ status }) => status === 412);
     expect(lost?.body.current.html_content).toBe(won?.body.data.html_content);
   });
+
+  test("are restored, and a template is deleted, only if it is at the version in If-Match", async () => {
+    const { id } = await created({ html_content: "<p>one</p>" });
+    const { revision } = await patched(id, { html_content: "<p>two</p>" });
+    const { versions } = (await call("GET", `/templates/${id}/versions`)).body.data;
+    const restore = `/templates/${id}/versions/${versions[1].id}/restore`;
+    const at = (seen: number) => ({ headers: { "If-Match": `"${seen}"` } });
+    for (const [method, path] of [
+      ["POST", restore],
+      ["DELETE", `/templates/${id}`],
+    ] as const) {
+      const { status, body } = await call(method, path, undefined, at(revision - 1));
+      expect([status, body.current?.html_content], path).toEqual([412, "<p>two</p>"]);
+    }
+    const restored = await call("POST", restore, undefined, at(revision));
+    expect([restored.status, restored.headers.get("ETag")]).toEqual([200, `"${revision + 1}"`]);
+    expect((await call("DELETE", `/templates/${id}`, undefined, at(revision + 1))).status).toBe(200);
+  });
 });
 
-describe("a layout", () => {
-  const layoutOf = (html_content: string) => created({ kind: "layout", subject: null, html_content });
-
-  test("wraps templates, and its change is a new version of each", async () => {
-    const layout = await layoutOf("<body><header>Shop</header>{{ content }}</body>");
-    const { id, compiled_html } = await created({
-      layout_id: layout.id,
-      html_content: "<p>{{ first_name }}</p>",
-    });
-    expect(compiled_html).toBe("<body><header>Shop</header><p>{{ first_name }}</p></body>");
-    await patched(layout.id, { html_content: "<body><h1>New</h1>{{ content }}</body>" });
-    const after = (await call("GET", `/templates/${id}`)).body.data;
-    expect(after).toMatchObject({
-      version: 2,
-      compiled_html: "<body><h1>New</h1><p>{{ first_name }}</p></body>",
-    });
-    const refused = await call("PATCH", `/templates/${layout.id}`, {
-      html_content: "<p>{{ first_name }}</p>",
-    });
-    expect(refused.status).toBe(400);
-    expect((await call("GET", `/templates/${id}`)).body.data).toEqual(after);
-  });
-
-  test("in MJML wraps MJML, with the head of both, and designs", async () => {
-    const mjml = `<mjml><mj-head><mj-title>Shop</mj-title></mj-head><mj-body><mj-section><mj-column><mj-text>Top</mj-text></mj-column></mj-section>
-      {{ content }}</mj-body></mjml>`;
-    const { id: layout_id } = await created({ kind: "layout", subject: null, html_content: null, mjml });
-    const section = "<mj-section><mj-column><mj-text>Own {{ city }}</mj-text></mj-column></mj-section>";
-    for (const own of [
-      section,
-      `<mjml><mj-head><mj-preview>Look</mj-preview></mj-head><mj-body>${section}</mj-body></mjml>`,
-    ]) {
-      const { compiled_html } = await created({ html_content: null, mjml: own, layout_id });
-      expect(compiled_html).toMatch(/<title>Shop<.*Top.*Own {{ city }}/s);
-      expect(compiled_html.includes("Look")).toBe(own !== section);
-    }
-    const design = designOf({ type: "heading", text: "Design" });
-    const { compiled_html } = await created({ html_content: null, design, layout_id, preheader: "See" });
-    expect(compiled_html).toMatch(/<title>Shop<.*See.*Top.*Design/s);
-    expect(await refusal({ html_content: "<p>x</p>", layout_id })).toEqual([
-      400,
-      "layout_id: is of a layout in MJML, which wraps MJML and designs",
-    ]);
-  });
-
-  test("is not deleted while it wraps a template, which names it", async () => {
-    const layout = await layoutOf("{{ content }}");
-    const { id } = await created({ layout_id: layout.id, name: "Inside" });
-    const { used_by } = (await call("GET", `/templates/${layout.id}`)).body.data;
-    expect(used_by).toMatchObject({ total: 1, prevents_deletion: true, users: [{ kind: "template", id }] });
-    expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(409);
-    await patched(id, { layout_id: null });
-    expect((await call("DELETE", `/templates/${layout.id}`)).status).toBe(200);
-  });
-
-  test.each([
-    ["no place", "<p>x</p>"],
-    ["two places", "{{ content }}{{ content }}"],
-    ["a place in a condition", "{% if a %}{{ content }}{% endif %}"],
-    ["a place in a tag", '<p title="{{ content }}">x</p>'],
-  ])("with %s for its content is refused", async (_what, html_content) => {
-    const body = { name: "Layout", kind: "layout", html_content };
-    expect((await call("POST", "/templates", body)).status).toBe(400);
-  });
-
-  test("that is no layout wraps nothing", async () => {
-    const { id } = await created();
-    expect(await refusal({ html_content: "x", layout_id: id })).toEqual([400, "layout_id is no layout"]);
+describe("a test of a template", () => {
+  test("is from the sender of the installation, unless it or the workspace names another", async () => {
+    const { id } = await created({ subject: "Hi {{ n }}", test_data: { n: 7 } });
+    const test = (change: object = {}, key?: string) =>
+      call(
+        "POST",
+        `/templates/${id}/test`,
+        { emails: ["me@example.org"], ...change },
+        key === undefined ? {} : { key },
+      );
+    const { status, body } = await test();
+    expect(status, body.error).toBe(200);
+    const { data } = (await call("GET", `/messages/${body.data.messages[0].id}`)).body;
+    expect([data.from_email, data.subject]).toEqual(["posthaste@mail.posthaste.test", "[Test] Hi 7"]);
+    const other = await test({ from_email: "news@other.test" });
+    expect([other.status, other.body.code]).toEqual([403, "EMAIL_NOT_VERIFIED"]);
+    // What needs no look at the template is said first.
+    const key = await service.newKey(["templates:send"]);
+    expect((await test({ emails: ["x"] }, key)).body.required_scopes).toEqual(["templates:read"]);
+    const nowhere = await call("POST", `/templates/${newId()}/test`, { emails: ["x"] });
+    expect(nowhere.body.details[0].field).toBe("emails[0]");
   });
 });
 

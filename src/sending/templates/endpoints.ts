@@ -161,9 +161,10 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       needs: need(templates, "write"),
       answer: Deleted,
       message: "Template deleted",
+      conditional: true,
       errors: ["CONFLICT"],
-      async handle({ caller, params }) {
-        await deleteTemplate(deps, caller.workspaceId, params.id);
+      async handle({ caller, params, mayBe }) {
+        await deleteTemplate(deps, caller.workspaceId, params.id, mayBe);
         return { id: params.id, deleted: true } as const;
       },
     }),
@@ -226,9 +227,11 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       needs: need(templates, "write"),
       answer: MailTemplate,
       message: "Version restored",
+      conditional: true,
+      etag: etagOf,
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller, params: { id, version_id } }) {
-        await restoreVersion(deps, caller, id, version_id);
+      async handle({ caller, params: { id, version_id: versionId }, mayBe }) {
+        await restoreVersion(deps, caller, { id, versionId, mayBe });
         return shown(caller, id);
       },
     }),

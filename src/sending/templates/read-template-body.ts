@@ -38,13 +38,17 @@ export function readTemplateBody(body: NewTemplate): TemplateSettings {
 export function readTemplateChange(current: StoredTemplate, body: TemplateChange): TemplateSettings {
   const { kind, name, test_data } = current;
   const fields = { ...current, ...withoutUndefined(body) };
-  const namesBody = [body.html_content, body.mjml, body.design].some((part) => part !== undefined);
   return {
     kind,
     name: body.name === undefined ? name : readName(body.name),
     test_data: body.test_data === undefined ? test_data : readTestData(body.test_data ?? {}),
-    content: readContent(kind, fields, namesBody ? requireWritten(body) : writtenBody(current)),
+    content: readContent(kind, fields, namesBody(body) ? requireWritten(body) : writtenBody(current)),
   };
+}
+
+/** Whether a change gives the body. */
+export function namesBody({ html_content, mjml, design }: TemplateChange): boolean {
+  return [html_content, mjml, design].some((part) => part !== undefined);
 }
 
 /** The body of a template or a version, of which one field has it. */

@@ -15,6 +15,7 @@ import { copyName } from "#workspace/read-display-name.ts";
 import type { ContentCompiler } from "./compile/compile-in-thread.ts";
 import { type CompiledTemplate, compileWithLayout, contentOf } from "./compile-with-layout.ts";
 import {
+  namesBody,
   readTemplateBody,
   readTemplateChange,
   type TemplateContent,
@@ -46,6 +47,9 @@ export interface TemplateDeps extends StorageDeps {
 const MOST_IN_LAYOUT = 50;
 /** Attempts to save what other requests change at the same time. */
 const MOST_ATTEMPTS = 5;
+
+/** Whether the caller may have seen the template with this ETag. */
+type MayBe = (etag: string) => boolean;
 
 type SavingCaller = Pick<Caller, "workspaceId" | "timezone" | "actor">;
 
@@ -111,58 +115,72 @@ async function insertNew(
 
 /**
  * Changes the fields that the body has. New content is a new version.
- * @param mayBe whether the caller may have seen the template with this ETag
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR, PLAN_LIMIT_REACHED
  */
 export async function changeTemplate(
   deps: TemplateDeps,
   caller: SavingCaller,
-  {
-    id,
-    body,
-    mayBe,
-  }: { readonly id: string; readonly body: TemplateChange; readonly mayBe: (etag: string) => boolean },
+  { id, body, mayBe }: { readonly id: string; readonly body: TemplateChange; readonly mayBe: MayBe },
 ): Promise<void> {
   await untilSaved(async () => {
     const current = await requireTemplate(deps.db, caller.workspaceId, id);
     if (!mayBe(etagOf(current))) throw changedMeanwhile("template", current);
-    return save(deps, caller, current, readTemplateChange(current, body), "changed");
+    const settings = readTemplateChange(current, body);
+    return save(deps, caller, current, settings, { cause: "changed", isResaved: namesBody(body) });
   });
 }
 
-/** Makes the content of an older version the present one, as a new version. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+/**
+ * Makes the content of an older version the present one, as a new version.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, BAD_REQUEST if the layout of the version was deleted, VALIDATION_ERROR
+ */
 export async function restoreVersion(
   deps: TemplateDeps,
   caller: SavingCaller,
-  id: string,
-  versionId: string,
+  { id, versionId, mayBe }: { readonly id: string; readonly versionId: string; readonly mayBe: MayBe },
 ): Promise<void> {
   const { workspaceId } = caller;
   await untilSaved(async () => {
     const current = await requireTemplate(deps.db, workspaceId, id);
     const version = required(await findVersion(deps.db, workspaceId, id, versionId), "Version");
+    if (!mayBe(etagOf(current))) throw changedMeanwhile("template", current);
     const { kind, name, test_data } = current;
     const { subject, preheader, text_content, layout_id } = version;
+    if (
+      layout_id !== null &&
+      (await findTemplate(deps.db, workspaceId, layout_id, "content")) === undefined
+    ) {
+      throw new ApiError(
+        "BAD_REQUEST",
+        `The layout of version ${version.version} was deleted: give the template its content with PATCH, and another layout or none`,
+      );
+    }
     const content = { subject, preheader, text_content, layout_id, body: writtenBody(version) };
-    return save(deps, caller, current, { kind, name, test_data, content }, "restored");
+    const settings = { kind, name, test_data, content };
+    return save(deps, caller, current, settings, { cause: "restored", isResaved: true });
   });
 }
 
-/** False when another request was faster. */
+/**
+ * False when another request was faster.
+ * @param isResaved whether the caller gave the body, even the same one: then it gets the brand of now
+ */
 async function save(
   deps: TemplateDeps,
   caller: SavingCaller,
   current: StoredTemplate,
   settings: TemplateSettings,
-  cause: VersionCause,
+  { cause, isResaved }: { readonly cause: VersionCause; readonly isResaved: boolean },
 ): Promise<boolean> {
   const { name, test_data, content } = settings;
   const hasNewContent = !isDeepStrictEqual(content, contentOf(current));
-  if (!hasNewContent && name === current.name && isDeepStrictEqual(test_data, current.test_data)) return true;
+  const mayLookNew = isResaved && content.body.format !== "html";
+  const compilation =
+    hasNewContent || mayLookNew ? await compileWithLayout(deps, caller, settings, current) : unchanged;
+  const isNewVersion = hasNewContent || looksNew(compilation, current);
+  if (!isNewVersion && name === current.name && isDeepStrictEqual(test_data, current.test_data)) return true;
   const { workspaceId } = caller;
-  const { layout, compiled, wrapped } = hasNewContent
-    ? await compileWithLayout(deps, caller, settings, current)
-    : { layout: null, compiled: null, wrapped: [] };
+  const { layout, compiled, wrapped } = isNewVersion ? compilation : unchanged;
   return deps.db.transaction(async (tx) => {
     // Layouts are locked before the templates in them, by every request.
     const isNewToLayout = layout?.id !== current.layout_id;
@@ -211,6 +229,21 @@ async function save(
   });
 }
 
+type Compilation =
+  | Awaited<ReturnType<typeof compileWithLayout>>
+  | { readonly layout: null; readonly compiled: null; readonly wrapped: readonly [] };
+
+const unchanged = { layout: null, compiled: null, wrapped: [] } as const;
+
+/** Whether a mail looks otherwise than it did: the brand that its design shows was changed. */
+function looksNew({ compiled, wrapped }: Compilation, { compiled_html }: StoredTemplate): boolean {
+  if (compiled === null) return false;
+  return (
+    compiled.html !== compiled_html ||
+    wrapped.some(({ template, compiled: { html } }) => html !== template.compiled_html)
+  );
+}
+
 /**
  * Locks the layout of a template, if it is still at its version.
  * @param isNew whether the template comes into the layout now
@@ -222,7 +255,7 @@ async function isLayoutSame(
   layout: StoredTemplate,
   isNew: boolean,
 ): Promise<boolean> {
-  if ((await lockLayout(tx, workspaceId, layout.id)) !== layout.version) return false;
+  if ((await lockLayout(tx, workspaceId, layout.id, isNew)) !== layout.version) return false;
   if (!isNew) return true;
   if ((await countTemplatesInLayout(tx, workspaceId, layout.id)) < MOST_IN_LAYOUT) return true;
   throw new ApiError(
@@ -263,15 +296,19 @@ function versionOf(
   };
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT for a layout with templates in it */
+/** @throws ApiError NOT_FOUND, PRECONDITION_FAILED, CONFLICT for a layout with templates in it */
 export async function deleteTemplate(
   { db }: TemplateDeps,
   workspaceId: WorkspaceId,
   id: string,
+  mayBe: MayBe,
 ): Promise<void> {
   await db.transaction(async (tx) => {
     await lockTemplates(tx, workspaceId, [id]);
     const template = await requireTemplate(tx, workspaceId, id, "content");
+    if (!mayBe(etagOf(template))) {
+      throw changedMeanwhile("template", await requireTemplate(tx, workspaceId, id));
+    }
     const total = await countTemplatesInLayout(tx, workspaceId, id);
     if (total > 0) {
       const noun = total === 1 ? "template uses" : "templates use";

@@ -75,14 +75,19 @@ export function listTemplatesInLayout(
     where t.workspace_id = ${workspaceId} and t.layout_id = ${layoutId} order by t.id`);
 }
 
-/** Locks a layout against changes and deletion; its version, or undefined if there is no such layout. */
+/**
+ * Locks a layout against changes and deletion; its version, or undefined if there is no such layout.
+ * @param takesMore whether also against others that put a template into it, so that those in it can be counted
+ */
 export async function lockLayout(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
+  takesMore: boolean,
 ): Promise<number | undefined> {
   const row = await tx.row<{ version: number }>(sql`
-    select version from templates where workspace_id = ${workspaceId} and id = ${id} and kind = 'layout' for share`);
+    select version from templates where workspace_id = ${workspaceId} and id = ${id} and kind = 'layout'
+    ${takesMore ? sql`for no key update` : sql`for share`}`);
   return row?.version;
 }
 

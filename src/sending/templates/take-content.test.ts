@@ -26,6 +26,10 @@ const template = (change: object = {}) =>
   made("/templates", { name: "T", subject: "Hi {{ first_name }}", html_content: "<p>one</p>", ...change });
 const campaign = (change: object) =>
   made("/campaigns", { name: "June", from_email: "news@shop.test", mailing_list_id: list, ...change });
+const contentOf = (mail: Record<string, unknown>) => {
+  const { subject, html_content, text_content, mjml, design, template_id, template_version } = mail;
+  return { subject, html_content, text_content, mjml, design, template_id, template_version };
+};
 const patch = async (id: string, change: object) => {
   const answer = await call("PATCH", `/campaigns/${id}`, change);
   expect(answer.status, answer.body.error).toBe(200);
@@ -86,6 +90,59 @@ describe("a campaign from a template", () => {
     });
   });
 
+  test.each([
+    ["HTML", { html_content: "<p>one</p>" }],
+    ["MJML", { html_content: null, mjml: mjmlOf("one") }],
+    ["blocks", { html_content: null, design: designOf("one") }],
+  ])("in %s stays text alone when its HTML is removed, and when it is sent back", async (_format, change) => {
+    const { id } = await template(change);
+    const copied = { template_id: id, template_version: 1 };
+    const whole = await campaign({ template_id: id });
+    const replaced = await call("PUT", `/campaigns/${whole.id}`, {
+      ...whole,
+      html_content: null,
+      text_content: "text",
+    });
+    expect(replaced.body.data).toMatchObject({ html_content: null, text_content: "text", ...copied });
+    const draft = await campaign({ template_id: id });
+    const without = { html_content: null, text_content: "text" };
+    const textOnly = await patch(draft.id, without);
+    expect(textOnly).toMatchObject({ ...without, ...copied });
+    const key = await service.newKey(["campaigns:read", "campaigns:write"]);
+    const again = await call("PUT", `/campaigns/${draft.id}`, textOnly, { key });
+    expect(contentOf(again.body.data)).toEqual(contentOf(textOnly));
+    // A newer version is another content.
+    await call("PATCH", `/templates/${id}`, { subject: "New" });
+    const newer = { ...textOnly, template_version: 2 };
+    expect((await call("PUT", `/campaigns/${draft.id}`, newer)).body.data.html_content).toContain("one");
+  });
+
+  test("is sent back without its content as it was read without it", async () => {
+    const { id } = await template();
+    const draft = await campaign({ template_id: id });
+    const read = (await call("GET", `/campaigns/${draft.id}?without=content`)).body.data;
+    const { body: answer } = await call("PUT", `/campaigns/${draft.id}`, read);
+    expect(contentOf(answer.data)).toEqual(contentOf(read));
+  });
+
+  test("that becomes an SMS has no source of a mail, and can be sent back", async () => {
+    for (const change of [
+      { html_content: null, mjml: mjmlOf("one") },
+      { html_content: null, design: designOf("one") },
+    ]) {
+      const { id } = await template(change);
+      const draft = await campaign({ template_id: id });
+      const sms = await patch(draft.id, {
+        message_type: "sms",
+        phone_field_name: "phone",
+        text_content: "x",
+      });
+      expect(sms).toMatchObject({ template_id: null, template_version: null, mjml: null, design: null });
+      const again = await call("PUT", `/campaigns/${draft.id}`, sms);
+      expect([again.status, contentOf(again.body.data ?? {})]).toEqual([200, contentOf(sms)]);
+    }
+  });
+
   test("has the source that an editor goes on with, in which the preheader is, but not that of a layout", async () => {
     const ofMjml = await template({ html_content: null, mjml: mjmlOf("one"), preheader: "Look" });
     expect((await campaign({ template_id: ofMjml.id })).mjml).toContain("<mj-preview>Look</mj-preview>");
@@ -127,7 +184,7 @@ describe("a campaign from a template", () => {
     ]);
     expect(await refused({ template_id: id, template_version: 9 })).toEqual([
       400,
-      "template_id is no template of this workspace, or has no version 9 any more",
+      "template_id is no template of this workspace, or version 9 is none of its last 100, which are kept",
     ]);
     expect(await refused({ template_version: 1 })).toEqual([
       400,
@@ -194,6 +251,15 @@ test("a step of an autoresponder takes over a template, and names its faults by 
   ]);
   const { status, body: answer } = await call("PUT", `/autoresponders/${series.id}`, series);
   expect([status, answer.data?.steps]).toEqual([200, series.steps]);
+  const textOnly = series.steps.map((step: object) => ({
+    ...step,
+    html_content: null,
+    text_content: "text",
+  }));
+  for (let sent = 0; sent < 2; sent++) {
+    const { body: kept } = await call("PUT", `/autoresponders/${series.id}`, { ...series, steps: textOnly });
+    expect(kept.data.steps.map(contentOf)).toEqual(textOnly.map(contentOf));
+  }
   const faulty = await call(
     "POST",
     "/autoresponders",

@@ -2,7 +2,7 @@
  * Completes the content of a request: html_content is made from MJML or a design, or taken over from a template. What is taken
  * over is a copy, so that a later change of the template changes no mail that was made from it.
  */
-
+import { isDeepStrictEqual } from "node:util";
 import { withPreview } from "#mail/mjml/join-mjml.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -15,7 +15,7 @@ import type { ContentSource, WrittenBody } from "./compile/content-source.ts";
 import { requireLayout } from "./compile-with-layout.ts";
 import { writtenBody } from "./read-template-body.ts";
 import { templates } from "./template.ts";
-import { findContentOf } from "./versions-store.ts";
+import { findContentOf, unknownVersion } from "./versions-store.ts";
 
 /** The content fields of a request. Omitted and null mean that the request has none. */
 export interface GivenContent {
@@ -31,7 +31,9 @@ export interface GivenContent {
 /** What a draft has before a request changes it. */
 export interface PresentContent {
   readonly mjml: string | null;
+  readonly design: Record<string, unknown> | null;
   readonly template_id: string | null;
+  readonly template_version: number | null;
 }
 
 /** What a caller needs to see a template as a mail, or to make one from it. */
@@ -44,8 +46,9 @@ export interface ContentDeps {
 
 /**
  * The body with its content. A html_content of the request is kept as it is: then MJML and design are only stored beside it,
- * and a template is only named.
- * @param present of the draft that the body changes; null for a whole one
+ * and a template is only named. So is a null, if the draft has the same source and template already: its author has removed
+ * the HTML that was made from them.
+ * @param present of the draft that the body changes; null for a new one
  * @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE without `templates:read`, and those of ContentCompiler
  */
 export async function takeContent<Body extends GivenContent>(
@@ -62,14 +65,34 @@ export async function takeContent<Body extends GivenContent>(
     ...(isStale && { mjml: null }),
     ...(body.template_id === null && { template_version: null }),
   };
-  if (readBody(body.html_content) !== null) return named;
-  const source = sourceOf(body);
+  const html = readBody(body.html_content);
+  const source = html === null ? sourceOf(body) : null;
+  const isRemoved =
+    body.html_content !== undefined && present !== null && isMadeFrom(present, source, template);
+  if (html !== null || isRemoved) return named;
   if (source !== null) {
     // An older source would not fit this content.
     const other = source.format === "mjml" ? { design: null } : { mjml: null };
     return { ...named, ...other, html_content: await compiled(deps, caller, source) };
   }
   return template === null ? named : { ...body, ...(await contentOfTemplate(deps, caller, template, body)) };
+}
+
+/** Whether a draft has this source and this version of a template, as far as they are given. */
+function isMadeFrom(
+  present: PresentContent,
+  source: WrittenSource | null,
+  template: NamedTemplate | null,
+): boolean {
+  const isSameSource =
+    source === null ||
+    (source.format === "mjml"
+      ? source.mjml === present.mjml
+      : isDeepStrictEqual(source.design, present.design));
+  const isSameTemplate =
+    template === null ||
+    (template.id === present.template_id && template.version === present.template_version);
+  return isSameSource && isSameTemplate;
 }
 
 /** Content that is only shown: it may have what templates have besides. */
@@ -99,8 +122,16 @@ export async function takeShownContent<Body extends ShownContent>(
   return { ...body, html_content: await compiled(deps, caller, source, { preheader, layout }) };
 }
 
+type WrittenSource = Exclude<WrittenBody, { format: "html" }>;
+
+interface NamedTemplate {
+  readonly id: string;
+  /** Null: the present one. */
+  readonly version: number | null;
+}
+
 /** The MJML or design of a request; null without one. @throws ApiError VALIDATION_ERROR for both */
-function sourceOf(body: GivenContent): Exclude<WrittenBody, { format: "html" }> | null {
+function sourceOf(body: GivenContent): WrittenSource | null {
   const mjml = readBody(body.mjml);
   const design = body.design != null && isDesign(body.design) ? readDesignSize(body.design) : null;
   if (mjml !== null && design !== null) throw fieldError("mjml", "and design exclude each other: give one");
@@ -121,7 +152,7 @@ function compiled(
 function namedTemplate(
   { template_id: id, template_version: version }: GivenContent,
   present: PresentContent | null,
-): { readonly id: string; readonly version: number | null } | null {
+): NamedTemplate | null {
   if (id != null) return { id, version: version ?? null };
   if (version == null) return null;
   if (id === undefined && present?.template_id != null) return { id: present.template_id, version };
@@ -132,14 +163,13 @@ function namedTemplate(
 async function contentOfTemplate(
   { db }: ContentDeps,
   caller: Caller,
-  { id, version }: { readonly id: string; readonly version: number | null },
+  { id, version }: NamedTemplate,
   given: GivenContent,
 ): Promise<Required<Omit<GivenContent, "subject">> & { readonly subject: string }> {
   requirePermissions(caller, [READ_TEMPLATES]);
   const found = await findContentOf(db, caller.workspaceId, id, version);
   if (found === undefined) {
-    const known = version === null ? "" : `, or has no version ${version} any more`;
-    throw fieldError("template_id", `is no template of this workspace${known}`);
+    throw fieldError("template_id", unknownVersion(version));
   }
   if (found.kind === "layout") throw fieldError("template_id", "is a layout: name a template in it");
   const { subject, preheader, compiled_html, text_content, layout_id } = found;

@@ -10,6 +10,13 @@ import type { TemplateVersion, TemplateVersionSummary } from "./template.ts";
 /** Versions of one template. */
 export const MOST_VERSIONS = 100;
 
+/** What is wrong with the id of a template and a version of it, null for the present one, that were not found. */
+export function unknownVersion(version: number | null): string {
+  const kept =
+    version === null ? "" : `, or version ${version} is none of its last ${MOST_VERSIONS}, which are kept`;
+  return `is no template of this workspace${kept}`;
+}
+
 /** The content of a version `v`. */
 export function contentColumns(without?: "content"): Sql {
   return without === undefined

@@ -18,7 +18,7 @@ import { sendStepTest } from "#sending/autoresponders/mail-of-step.ts";
 import { listSteps } from "#sending/autoresponders/steps-store.ts";
 import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import { TestSent, testEmails } from "#sending/mail/test-order.ts";
-import type { TestDeps } from "#sending/mail/test-send.ts";
+import { readTestRecipients, type TestDeps } from "#sending/mail/test-send.ts";
 import { fieldError } from "#sending/mail-fields.ts";
 import {
   countWaiting,
@@ -114,7 +114,12 @@ export function autoresponderProgressEndpoints(deps: AutoresponderDeps & TestDep
       message: "Test sent",
       errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, params, body: { step_id, emails }, requestId }) =>
-        sendStepTest(deps, { caller, requestId, emails }, params.id, step_id ?? null),
+        sendStepTest(
+          deps,
+          { caller, requestId, recipients: readTestRecipients(emails) },
+          params.id,
+          step_id ?? null,
+        ),
     }),
   ];
 }

@@ -43,6 +43,7 @@ import {
   sendDraft,
   unscheduleCampaign,
 } from "#sending/campaigns/transitions-store.ts";
+import { isDesign } from "#sending/designs/read-design.ts";
 import { changedMeanwhile, etagOf } from "#sending/revision.ts";
 import { type ContentDeps, takeContent } from "#sending/templates/take-content.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
@@ -122,10 +123,16 @@ export async function replaceCampaign(
 ): Promise<Campaign> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
-  const { status } = await requireCampaignState(db, workspaceId, id);
-  if (status !== "draft") throw notADraft(status);
+  const current = await requireCampaign(db, workspaceId, id, "attachments");
+  if (current.status !== "draft") throw notADraft(current.status);
   const now = clock.now();
-  const body = await takeMailContent(deps, caller, given);
+  // An omitted field has its default, and not that of the draft.
+  const whole = {
+    ...given,
+    message_type: given.message_type ?? "email",
+    template_id: given.template_id ?? null,
+  };
+  const body = await takeMailContent(deps, caller, whole, current);
   const settings = await readCampaign(deps, caller, body, now);
   const isReplaced = await db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
@@ -213,7 +220,11 @@ function takeMailContent<Body extends CampaignChange>(
     if (body[field] != null)
       throw invalid({ field, message: `${field} is for email: an SMS has its text_content` });
   }
-  return Promise.resolve(body);
+  if (current === null || current.message_type === "sms") return Promise.resolve(body);
+  // Otherwise the draft could not be sent back as it is read.
+  const source = { template_id: null, template_version: null, mjml: null };
+  const isOurs = body.design === undefined && isDesign(current.design);
+  return Promise.resolve({ ...body, ...source, ...(isOurs && { design: null }) });
 }
 
 /** Whether a field or the warnings get another value. A new estimate alone is no change of the draft. */

@@ -16,11 +16,8 @@ import type { Refusals } from "#sending/acceptance/commit-each.ts";
 import { emails } from "#sending/emails/permission.ts";
 import { platformSenderOf } from "#sending/emails/read-mail-fields.ts";
 import { adviceForMail } from "#sending/emails/unsupported-fields.ts";
-import type {
-  MailTexts,
-  MailWithTemplate,
-  TemplateRenderer,
-} from "#sending/templates/rendering/template-renderer.ts";
+import type { MailTexts } from "#sending/templates/rendering/render-templates.ts";
+import type { MailWithTemplate, TemplateRenderer } from "#sending/templates/rendering/template-renderer.ts";
 import { MediaAttachments } from "./attach-media.ts";
 import { cancelEmail } from "./cancel-email.ts";
 import { templateOf, withTemplate } from "./mail-from-template.ts";

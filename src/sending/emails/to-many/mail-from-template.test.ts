@@ -53,6 +53,24 @@ test("a version that was named is sent, although a newer one exists", async () =
   }
 });
 
+test("a subject beside a template replaces its own, and has the values too", async () => {
+  const variables = { order, unsubscribe_url: "x" };
+  const send = (subject: string) =>
+    call("POST", "/emails", mail({ subject, template: { id: receipt, variables } }));
+  const { body } = await send("Again: {{ order.number }}{{ missing }}, {{ email }}");
+  expect((await stored(body.data.id))?.subject).toBe("Again: 7, ada@example.com");
+  for (const [subject, message] of [
+    ["{% if a %}", "subject, line 1, column 1: {% if %} has no {% endif %}."],
+    ["{{ missing }}", expect.stringMatching(/^subject/)],
+  ]) {
+    const refused = await send(String(subject));
+    expect([refused.status, refused.body.details?.[0].message]).toEqual([400, message]);
+  }
+  // Without a template it is no template.
+  const plain = await call("POST", "/emails", mail({ subject: "{{ order }}", text: "x" }));
+  expect((await stored(plain.body.data.id))?.subject).toBe("{{ order }}");
+});
+
 test("a batch renders each mail with its own values, and refuses a wrong one alone", async () => {
   const one = (number: number) => mail({ template: { id: receipt, variables: { order: { number } } } });
   const { body } = await call("POST", "/emails/batch", {
@@ -78,7 +96,7 @@ test.each([
     "a version that is not there",
     {},
     { version: 99 },
-    "template.id is no template of this workspace, or has no version 99 any more",
+    "template.id is no template of this workspace, or version 99 is none of its last 100, which are kept",
   ],
   [
     "deep variables",

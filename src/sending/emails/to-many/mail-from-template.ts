@@ -1,7 +1,7 @@
 /** Mail of POST /emails whose subject and bodies a template gives. */
 import type { Static } from "typebox";
 import { type ApiError, invalid } from "#platform/errors.ts";
-import type { MailTexts } from "#sending/templates/rendering/template-renderer.ts";
+import type { MailTexts } from "#sending/templates/rendering/render-templates.ts";
 import type { NewMail } from "./new-mail.ts";
 import { readRecipients } from "./read-mailboxes.ts";
 
@@ -20,13 +20,13 @@ export function templateOf(body: MailBody) {
   }
   const [first] = readRecipients(body).recipients;
   if (first === undefined) throw new Error("a mail without recipients");
-  return { template, email: first.address };
+  return { template, email: first.address, subject: body.subject ?? null };
 }
 
 /** @throws ApiError VALIDATION_ERROR, and the given one */
 export function withTemplate(body: MailBody, rendered: MailTexts | ApiError | null): WrittenMail {
   if (rendered instanceof Error) throw rendered;
-  const subject = body.subject ?? rendered?.subject;
+  const subject = rendered?.subject ?? body.subject;
   if (subject === undefined) throw invalid({ field: "subject", message: "subject is required" });
   if (rendered === null) return { ...body, subject };
   return { ...body, subject, html: rendered.html, text: rendered.text };

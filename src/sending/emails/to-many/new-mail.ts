@@ -56,7 +56,7 @@ export const NewMail = Type.Object(
         minLength: 1,
         maxLength: LONGEST_SUBJECT,
         description:
-          "The subject, without line breaks and not blank. Required, unless a template has one, which it replaces.",
+          "The subject, without line breaks and not blank. Required, unless a template has one, which it replaces. With a template it may hold merge tags.",
       }),
     ),
     template: omittable(

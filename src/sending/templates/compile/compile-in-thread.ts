@@ -12,12 +12,12 @@ import type { CheckedTemplate, TemplateToCheck } from "./check-template.ts";
 import type { CompiledSource } from "./compile-source.ts";
 import type { ContentSource } from "./content-source.ts";
 
-/** A body to compile, or templates to compile and try, each until one has faults. */
-type Task =
-  | { readonly source: ContentSource; readonly templates?: undefined }
-  | { readonly templates: readonly TemplateToCheck[] };
-export type CompileQuestion = Task & { readonly brand: DesignBrand };
-export type CompileAnswer = CompiledSource | { readonly checked: readonly CheckedTemplate[] };
+/** A body to compile, or a template to compile and try. */
+export type CompileQuestion = { readonly brand: DesignBrand } & (
+  | { readonly source: ContentSource; readonly template?: undefined }
+  | { readonly template: TemplateToCheck }
+);
+export type CompileAnswer = CompiledSource | { readonly checked: CheckedTemplate };
 
 /** The longest MJML takes a second or two, and several times that on a busy machine. */
 const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
@@ -41,14 +41,14 @@ export class ContentCompiler {
 
   /** The HTML of MJML or of a design. @throws ApiError VALIDATION_ERROR, and those of #ask */
   async compile(workspaceId: WorkspaceId, source: ContentSource): Promise<string> {
-    const answer = await this.#ask(workspaceId, { source });
+    const answer = await this.#ask(workspaceId, { source, brand: await this.#brandOf(workspaceId) });
     if ("checked" in answer) throw new Error("the thread answered another question");
     if (!answer.ok) throw refusal(answer.faults);
     return answer.html;
   }
 
   /**
-   * Templates with their HTML, in order. @throws ApiError VALIDATION_ERROR with the faults of the first that has any, and
+   * Templates with their HTML, in order; other workspaces have their turns between them. @throws ApiError VALIDATION_ERROR with the faults of the first that has any, and
    * those of #ask
    * @param explain the fault as one of the template at this place; by default as it is
    */
@@ -57,19 +57,22 @@ export class ContentCompiler {
     templates: readonly TemplateToCheck[],
     explain = (fault: FieldFault, _place: number): FieldFault => fault,
   ): Promise<Extract<CheckedTemplate, { ok: true }>[]> {
-    if (templates.length === 0) return [];
-    const answer = await this.#ask(workspaceId, { templates });
-    if (!("checked" in answer)) throw new Error("the thread answered another question");
-    return answer.checked.map((checked, place) => {
+    const brand = await this.#brandOf(workspaceId);
+    const compiled: Extract<CheckedTemplate, { ok: true }>[] = [];
+    for (const [place, template] of templates.entries()) {
+      const answer = await this.#ask(workspaceId, { template, brand });
+      if (!("checked" in answer)) throw new Error("the thread answered another question");
+      const { checked } = answer;
       if (!checked.ok) throw refusal(checked.faults.map((fault) => explain(fault, place)));
-      return checked;
-    });
+      compiled.push(checked);
+    }
+    return compiled;
   }
 
   /** @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for content that takes too much memory, SERVICE_UNAVAILABLE for one that takes too long */
-  #ask(workspaceId: WorkspaceId, task: Task): Promise<CompileAnswer> {
+  #ask(workspaceId: WorkspaceId, question: CompileQuestion): Promise<CompileAnswer> {
     return this.#takeTurn(workspaceId, async () => {
-      const answer = await this.#thread.ask({ ...task, brand: await this.#brandOf(workspaceId) });
+      const answer = await this.#thread.ask(question);
       if (answer.ok) return answer.answer;
       if (answer.reason === "too_slow")
         throw overloaded("The content could not be compiled in time: shorten it, or try again");

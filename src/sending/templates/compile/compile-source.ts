@@ -1,5 +1,5 @@
 /** Compiles what an author wrote to the HTML that is sent. It may take seconds: it runs in a thread (compile-thread.ts). */
-import { mapHtml, spanAt } from "#mail/html/tag-positions.ts";
+import { mapHtml } from "#mail/html/tag-positions.ts";
 import { escapedText } from "#mail/merge-tags/escaped-text.ts";
 import { locateFaults, readTemplate } from "#mail/merge-tags/read-template.ts";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
@@ -12,6 +12,7 @@ import { fieldFault, inField } from "#sending/content/parse-content.ts";
 import type { DesignBrand } from "#sending/designs/design.ts";
 import { designToMjml } from "#sending/designs/design-to-mjml.ts";
 import { readDesign } from "#sending/designs/read-design.ts";
+import { contentPlaceFault } from "./content-place.ts";
 import { bodyFields, type ContentSource, type WrittenBody } from "./content-source.ts";
 
 export type CompiledSource =
@@ -45,7 +46,7 @@ export async function compileSource(source: ContentSource, brand: DesignBrand): 
 
 function compileHtml(html: string, { preheader, layout, isLayout }: ContentSource): string {
   requireTemplate(html, "html_content");
-  if (isLayout) requirePlace(html, "html_content", (at) => !isInTag(html, at));
+  if (isLayout) requirePlace(html, "html");
   const joined = layout === null ? html : joinHtml(layout, html);
   return preheader === null ? joined : withHtmlPreview(joined, preheader);
 }
@@ -72,7 +73,7 @@ async function compileToMjml(body: MjmlBody, source: ContentSource, brand: Desig
   }
   // The layout has the logo.
   const own = mjmlOf(body, preheader, layout === null ? brand : { ...brand, logo_url: null });
-  if (isLayout) requirePlace(own, field, () => true);
+  if (isLayout) requirePlace(own, body.format);
   if (layout !== null && body.format === "mjml") requireElements(own);
   const joined = layout === null ? own : joinMjml(mjmlOf(layout, null, brand), own);
   const shown = preheader === null || body.format === "design" ? joined : withPreview(joined, preheader);
@@ -118,18 +119,10 @@ function requireTemplate(source: string, field: string): void {
   if (!reading.ok) throw new SourceFaults(...reading.faults.map(inField(field)));
 }
 
-/** @throws SourceFaults unless a layout has one place for its content */
-function requirePlace(source: string, field: string, isUsable: (at: number) => boolean): void {
-  const places = contentPlaces(source);
-  if (places.length === 1 && places.every(({ start, depth }) => depth === 0 && isUsable(start))) return;
-  const message =
-    "a layout has {{ content }} once, in its text and outside of conditions: where the content of others goes";
-  throw new SourceFaults(fieldFault(field, message));
-}
-
-function isInTag(html: string, at: number): boolean {
-  const map = mapHtml(html);
-  return map === null || spanAt(map.tags, at) !== undefined || spanAt(map.comments, at) !== undefined;
+/** @throws SourceFaults unless a layout has one place for the content of others */
+function requirePlace(source: string, format: WrittenBody["format"]): void {
+  const fault = contentPlaceFault(source, format);
+  if (fault !== null) throw new SourceFaults(fieldFault(bodyFields[format], fault));
 }
 
 function faultsAt(field: string, source: string, faults: readonly PlacedFault[]): SourceFaults {

@@ -4,7 +4,7 @@
  */
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import type { FieldFault } from "#platform/errors.ts";
-import { type CompiledContent, compileContent } from "#sending/content/compile.ts";
+import { type CompiledContent, compileContent, compileSubject } from "#sending/content/compile.ts";
 import { fieldFault } from "#sending/content/parse-content.ts";
 import { renderContent } from "#sending/content/render.ts";
 import { linkOf, mergeValuesOf } from "#sending/templates/merge-data.ts";
@@ -18,18 +18,27 @@ export interface MailsToRender {
     readonly variables: Readonly<Record<string, unknown>>;
     /** The value of `email`, unless the variables have one. */
     readonly email: string;
+    /** A subject with merge tags in place of that of the template; null for none. */
+    readonly subject: string | null;
   }[];
   /** IANA name. */
   readonly timezone: string;
+  /** Characters that the mails may have together. */
+  readonly mostCharacters: number;
+}
+
+/** The texts of a mail. */
+export interface MailTexts {
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string | null;
 }
 
 /** The fault names the template's field, or the name that has no value. */
 export type RenderedTemplate =
-  | { readonly ok: true; readonly subject: string; readonly html: string; readonly text: string | null }
+  | ({ readonly ok: true } & MailTexts)
   | { readonly ok: false; readonly fault: FieldFault };
 
-/** Characters of all mails of one request together, as many as it could hold without templates. */
-const MOST_CHARACTERS = 30_000_000;
 /** Characters of templates that are kept compiled, which take several times as much memory. */
 const MOST_KEPT = 10_000_000;
 
@@ -38,15 +47,18 @@ export class TemplateRenderings {
   readonly #kept = new Map<string, { readonly content: CompiledContent; readonly characters: number }>();
   #characters = 0;
 
-  render({ versions, mails, timezone }: MailsToRender): RenderedTemplate[] {
+  render({ versions, mails, timezone, mostCharacters }: MailsToRender): RenderedTemplate[] {
     const contents = versions.map((version) => this.#contentOf(version, timezone));
-    let left = MOST_CHARACTERS;
-    return mails.map(({ version, variables, email }) => {
+    let left = mostCharacters;
+    return mails.map(({ version, variables, email, subject }) => {
       const content = contents[version];
       if (content === undefined) throw new Error("a mail without its template");
       if ("message" in content) return { ok: false, fault: content };
-      const rendered = renderedMail(content, variables, email);
-      if (rendered.ok) left -= rendered.html.length + (rendered.text?.length ?? 0);
+      if (left < 0) return { ok: false, fault: tooMuch };
+      const own = subject === null ? null : compileSubject(subject, timezone);
+      if (own?.ok === false) return { ok: false, fault: own.fault };
+      const rendered = renderedMail(own === null ? content : { ...content, ...own }, variables, email);
+      if (rendered.ok) left -= charactersOf(rendered);
       return left >= 0 ? rendered : { ok: false, fault: tooMuch };
     });
   }
@@ -77,6 +89,11 @@ export class TemplateRenderings {
     }
     return compiled.content;
   }
+}
+
+/** Characters of a mail that count. */
+export function charactersOf({ html, text }: MailTexts): number {
+  return html.length + (text?.length ?? 0);
 }
 
 const tooMuch = fieldFault(

@@ -9,13 +9,26 @@ import {
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 import { readMergeData } from "#sending/templates/merge-data.ts";
-import { listSendableVersions, type SendableVersion } from "#sending/templates/versions-store.ts";
-import type { MailsToRender, RenderedTemplate } from "./render-templates.ts";
+import {
+  listSendableVersions,
+  type SendableVersion,
+  unknownVersion,
+} from "#sending/templates/versions-store.ts";
+import {
+  charactersOf,
+  type MailsToRender,
+  type MailTexts,
+  type RenderedTemplate,
+} from "./render-templates.ts";
 
 /** It stays for some minutes, because it keeps compiled templates. */
 const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512, idleMs: 300_000 };
-/** One request of a workspace at a time, each of which usually takes a millisecond. */
+/** One part of a workspace at a time, each of which usually takes a millisecond. */
 const BOUNDS = { concurrency: 1, maxWaiting: 500, maxWaitMs: 10_000 };
+/** Mails that are rendered before another workspace has its turn. With the largest templates one takes a tenth of a second. */
+const MOST_IN_PART = 20;
+/** Characters of all mails of one request together, as many as it could hold without templates. */
+const MOST_CHARACTERS = 30_000_000;
 
 export interface TemplateOfMail {
   readonly id: string;
@@ -28,9 +41,9 @@ export interface MailWithTemplate {
   readonly template: TemplateOfMail;
   /** The value of `email`, unless the variables have one. */
   readonly email: string;
+  /** A subject with merge tags in place of that of the template; null for none. */
+  readonly subject: string | null;
 }
-
-export type MailTexts = Pick<Extract<RenderedTemplate, { ok: true }>, "subject" | "html" | "text">;
 
 export class TemplateRenderer {
   readonly #db: Database;
@@ -46,41 +59,63 @@ export class TemplateRenderer {
   }
 
   /**
-   * The mails in order: their texts, or why there are none.
+   * The mails in order: their texts, or why there are none. Other workspaces have their turns between parts of the mails.
    * @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for templates that take too much memory, 503 for too much time
    */
   async render(
     { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
     mails: readonly MailWithTemplate[],
   ): Promise<(MailTexts | ApiError)[]> {
-    if (mails.length === 0) return [];
-    const asked = new Map(mails.map(({ template }) => [keyOf(template), template]));
-    const found = await listSendableVersions(
-      this.#db,
-      workspaceId,
-      [...asked.values()].map(({ id, version }) => ({ id, version: version ?? null })),
-    );
-    const places = new Map(
-      found.map((one, place) => [keyOf({ id: one.template_id, version: one.asked_version }), place]),
-    );
-    const ready = mails.map(({ template, email }) => {
-      const version = places.get(keyOf(template));
+    const rendered: (MailTexts | ApiError)[] = [];
+    const present = new Map<string, number>();
+    let left = MOST_CHARACTERS;
+    for (let start = 0; start < mails.length; start += MOST_IN_PART) {
+      const part = mails.slice(start, start + MOST_IN_PART);
+      for (const mail of await this.#renderPart({ workspaceId, timezone }, part, present, left)) {
+        rendered.push(mail);
+        if (!(mail instanceof ApiError)) left -= charactersOf(mail);
+      }
+    }
+    return rendered;
+  }
+
+  /** @param present the present versions of templates, the same for all mails of a request; those that are found are added */
+  async #renderPart(
+    { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+    mails: readonly MailWithTemplate[],
+    present: Map<string, number>,
+    mostCharacters: number,
+  ): Promise<(MailTexts | ApiError)[]> {
+    const wanted = mails.map(({ template }) => {
+      const id = template.id.toLowerCase();
+      return { id, version: template.version ?? present.get(id) ?? null };
+    });
+    const asked = [...new Map(wanted.map((one) => [keyOf(one), one])).values()];
+    const found = await listSendableVersions(this.#db, workspaceId, asked);
+    const places = new Map<string, number>();
+    for (const [place, { template_id: id, version, asked_version }] of found.entries()) {
+      places.set(keyOf({ id, version: asked_version }), place);
+      if (asked_version === null) present.set(id, version);
+    }
+    const ready = mails.map(({ template, email, subject }, at) => {
+      const place = places.get(keyOf(wanted[at] ?? template));
       return attempt(() => {
-        requireMail(template, version === undefined ? undefined : found[version]);
+        requireMail(template, place === undefined ? undefined : found[place]);
         const variables = readMergeData(template.variables ?? {}, "template.variables");
-        return { version: version ?? 0, variables, email };
+        return { version: place ?? 0, variables, email, subject };
       });
     });
-    const rendered = (
+    const answers = (
       await this.#ask(workspaceId, {
         versions: found,
         mails: ready.flatMap((one) => (one instanceof ApiError ? [] : [one])),
         timezone,
+        mostCharacters,
       })
     ).values();
     return ready.map((one) => {
       if (one instanceof ApiError) return one;
-      const mail = rendered.next().value;
+      const mail = answers.next().value;
       if (mail === undefined) throw new Error("the thread left out a mail");
       return mail.ok ? mail : invalid(mail.fault);
     });
@@ -107,8 +142,7 @@ function keyOf({ id, version }: TemplateOfMail): string {
 
 function requireMail({ version }: TemplateOfMail, found: SendableVersion | undefined): void {
   if (found === undefined) {
-    const known = version == null ? "" : `, or has no version ${version} any more`;
-    throw invalid({ field: "template.id", message: `template.id is no template of this workspace${known}` });
+    throw invalid({ field: "template.id", message: `template.id ${unknownVersion(version ?? null)}` });
   }
   if (found.kind === "layout") {
     throw invalid({ field: "template.id", message: "template.id is a layout: name a template in it" });
