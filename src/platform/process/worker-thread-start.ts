@@ -1,7 +1,10 @@
-/** Entry of every worker thread: lowers its priority, so that the event loop goes first, and loads its module. */
+/**
+ * Entry of every worker thread: lowers its priority, so that the event loop goes first, loads its module, and says that it
+ * runs.
+ */
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 
 /** With this value a thread gets about a quarter of the share of others on a busy processor, enough for its deadlines. */
 const NICE = 5;
@@ -15,3 +18,4 @@ try {
 }
 
 await import(workerData.module);
+parentPort?.postMessage("runs");

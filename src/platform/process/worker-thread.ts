@@ -20,12 +20,15 @@ export interface WorkerThread<Question, Answer> {
 }
 
 export interface WorkerThreadLimits {
-  /** For one answer, including the start of the thread. */
+  /** For one answer, from the moment the thread runs. */
   readonly deadlineMs: number;
   readonly heapMb: number;
   /** Idle time after which the thread is terminated, to free its memory. */
   readonly idleMs?: number;
 }
+
+/** For the start of a thread: loading its modules takes up to a second of processor time, and a busy machine longer. */
+const START_MS = 60_000;
 
 /** A thread takes some 50 ms to start, and keeps the memory of its last questions: a hundred megabytes for a large one. */
 const IDLE_MS = 10_000;
@@ -45,6 +48,7 @@ class StartedOnDemand<Question, Answer> implements WorkerThread<Question, Answer
   readonly #idleMs: number;
   readonly #closing = new AbortController();
   #worker: Worker | null = null;
+  #started: Promise<unknown> = Promise.resolve();
   #last: Promise<unknown> = Promise.resolve();
   #asked = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -78,11 +82,11 @@ class StartedOnDemand<Question, Answer> implements WorkerThread<Question, Answer
 
   async #answerTo(question: Question, moved: readonly ArrayBuffer[]): Promise<ThreadAnswer<Answer>> {
     this.#closing.signal.throwIfAborted();
-    this.#worker ??= this.#start();
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#deadlineMs)]);
+    const worker = this.#worker ?? this.#start();
     try {
-      const answered = once(this.#worker, "message", { signal });
-      this.#worker.postMessage(question, moved);
+      await this.#started;
+      const answered = once(worker, "message", { signal: this.#within(this.#deadlineMs) });
+      worker.postMessage(question, moved);
       const [answer] = await answered;
       return { ok: true, answer };
     } catch (fault) {
@@ -101,10 +105,17 @@ class StartedOnDemand<Question, Answer> implements WorkerThread<Question, Answer
     worker.unref();
     // The caller of `ask` gets the error; between two questions it can be ignored.
     worker.on("error", () => {});
+    // The first message says that the thread runs.
+    this.#started = once(worker, "message", { signal: this.#within(START_MS) });
+    this.#worker = worker;
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = null;
     });
     return worker;
+  }
+
+  #within(ms: number): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(ms)]);
   }
 
   async #end(): Promise<void> {
