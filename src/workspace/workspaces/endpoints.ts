@@ -1,10 +1,13 @@
 /** Workspaces over HTTP: those of a person, and the settings of the one that the caller uses. */
+
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
 import { planNameOf } from "#workspace/billing/plan-of-account.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -56,6 +59,8 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
     const subscription = subscriptions.get(workspace.id) ?? null;
     return shownWorkspace(workspace, planNameOf({ plan: workspace.plan, subscription }, clock.now()));
   };
+  const current = async (workspaceId: WorkspaceId) =>
+    shown(db, required(await findWorkspace(db, workspaceId), "Workspace"));
 
   return [
     endpoint({
@@ -113,8 +118,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       needs: need(workspaceResource, "read"),
       answer: WorkspaceShape,
       message: "Workspace",
-      handle: async ({ caller }) =>
-        shown(db, required(await findWorkspace(db, caller.workspaceId), "Workspace")),
+      handle: ({ caller }) => current(caller.workspaceId),
     }),
     endpoint({
       id: "updateWorkspace",
@@ -130,6 +134,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       message: "Workspace updated",
       errors: ["CONFLICT"],
       async handle({ caller: { workspaceId, actor }, body }) {
+        if (isEmptyChange(WorkspaceSettings, body)) return current(workspaceId);
         const changes = readWorkspaceSettings(body);
         if (changes.requires_second_factor && actor.kind === "person" && !actor.hasSecondFactor) {
           throw new ApiError(
