@@ -12620,6 +12620,8 @@ export interface components {
         RenderedMail: {
             /** @description The subject with the person's values. */
             subject: string;
+            /** @description The beginning of the mail with the person's values, which mail programs show beside the subject. */
+            preview_text: string;
             /** @description The sender, with the name of the list where the mail has none. */
             from: {
                 /** @description Address in From. */

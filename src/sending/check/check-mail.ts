@@ -3,7 +3,6 @@
  * so that findings have a line and a column. It runs in a thread (check-thread.ts), because 2 MB of HTML take seconds.
  */
 import { findUnsupported } from "#mail/client-support/find-unsupported.ts";
-import { plainText } from "#mail/html/html-to-text.ts";
 import { type HtmlMap, mapHtml } from "#mail/html/tag-positions.ts";
 import { htmlTemplate } from "#mail/merge-tags/html-template.ts";
 import { readTemplate } from "#mail/merge-tags/read-template.ts";
@@ -43,7 +42,6 @@ const LARGE_MAIL = 10 * 1024 * 1024;
 const LONG_SUBJECT = 70;
 /** Larger mail is hardly ever spam, and takes scanners long (spamc(1), option -s). */
 const MOST_SCANNED = 500 * 1024;
-export const PREVIEW_LENGTH = 150;
 const SHORT_PREVIEW = 30;
 const FEW_WORDS = 10;
 /** Of some forty mail programs. */
@@ -66,16 +64,15 @@ export async function checkMail(mail: MailToCheck): Promise<MailCheck> {
     const unrendered = { subject: campaign.subject, previewText: "", size: null, htmlSize: null, sms: null };
     return { findings: [...faults, ...found], outside, message: null, ...unrendered };
   }
-  const previewText = previewOf(rendered.html);
   const findings = [
     ...rendered.warnings.map((fault) => faultFinding("warning", "merge_tag_unknown", fault)),
     ...found,
     ...subjectFindings(rendered.subject),
-    ...previewFindings(previewText),
+    ...previewFindings(rendered.previewText),
     ...partFindings(rendered, markup.images),
     ...sizeFindings(rendered),
   ];
-  const { subject, sizeBytes: size, htmlBytes: htmlSize } = rendered;
+  const { subject, previewText, sizeBytes: size, htmlBytes: htmlSize } = rendered;
   const isGiven = mail.isScanned && rendered.message.length <= MOST_SCANNED;
   const message = isGiven ? rendered.message : null;
   return { findings, outside, message, subject, previewText, size, htmlSize, sms: null };
@@ -131,18 +128,6 @@ function subjectFindings(subject: string): CheckFinding[] {
         ]
       : []),
   ];
-}
-
-/** The beginning of the words of the HTML, hidden preheaders included, as lists of mail show it. */
-function previewOf(html: string): string {
-  const body = html
-    .slice(0, 200_000)
-    .replace(/^[\s\S]*?<body[^>]{0,2000}>/i, "")
-    .replaceAll(/<(style|script|title|head)\b[\s\S]*?<\/\1/gi, " ");
-  // Unlike in the text part, hidden elements count here, and links are their words alone.
-  const bare = body.replaceAll(/\s(?:style|href)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)/gi, "");
-  const text = plainText(bare, () => "").replaceAll(/(?:\s|\u{200b}|\u{200c}|\u{34f}|\u{ad})+/gu, " ");
-  return Array.from(text.trim()).slice(0, PREVIEW_LENGTH).join("");
 }
 
 function previewFindings(preview: string): CheckFinding[] {

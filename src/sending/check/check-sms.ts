@@ -3,7 +3,7 @@ import { encodeSmsText, MOST_PARTS } from "#delivery/sms/sms-encoding.ts";
 import { hasNoText, renderSms } from "#sending/preview/render-sms.ts";
 import type { SmsSize } from "#sending/preview/rendered-mail.ts";
 import type { CheckFinding, Severity } from "./campaign-check.ts";
-import { type MailCheck, type MailToCheck, PREVIEW_LENGTH } from "./check-mail.ts";
+import type { MailCheck, MailToCheck } from "./check-mail.ts";
 import { faultFinding, positionsIn, wholeFinding } from "./findings.ts";
 
 const outside = { targets: [], leftOut: { link: 0, image: 0 } };
@@ -29,7 +29,7 @@ export function checkSms(sms: MailToCheck): MailCheck {
     outside,
     message: null,
     subject,
-    previewText: Array.from(text).slice(0, PREVIEW_LENGTH).join(""),
+    previewText: rendered.previewText,
     size: rendered.sizeBytes,
     htmlSize: null,
     sms: size && { alphabet: size.alphabet, characters: size.characters, parts: size.parts },

@@ -46,10 +46,12 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
         const expires = new Date(now.getTime() + PREVIEW_MS);
         const id = await insertPreview(db, caller.workspaceId, rendered.pages, expires);
         const url = previewLink(caller.workspaceId, id, publicUrl(), keys.signing);
-        const { subject, html, text, headers, derived, sms, warnings, sizeBytes, htmlBytes } = rendered;
+        const { subject, previewText, html, text, headers, derived, sms, warnings, sizeBytes, htmlBytes } =
+          rendered;
         const { subscriberId: subscriber_id, email, first_name, last_name } = person;
         return {
           subject,
+          preview_text: previewText,
           from: { email: mail.campaign.from_email, name: mail.campaign.from_name },
           html,
           text,

@@ -27,6 +27,7 @@ import type { CampaignToSend } from "#sending/mail/presend-store.ts";
 import { mailValues, type PersonalValues } from "#sending/mail/web-view-values.ts";
 import { outgoingLinks, testLinks } from "#tracking/link-tokens.ts";
 import { darkHtml } from "./dark-html.ts";
+import { previewTextOf } from "./preview-text.ts";
 import type { SmsSize } from "./rendered-mail.ts";
 
 /** A file in the mail. Its content may be empty: then its size counts. */
@@ -56,6 +57,8 @@ export interface MailToRender {
 export interface RenderedPreview {
   readonly ok: true;
   readonly subject: string;
+  /** What mail programs show beside the subject. */
+  readonly previewText: string;
   readonly html: string;
   readonly text: string;
   /** As in the mail: encoded words and addresses, unfolded. */
@@ -97,6 +100,7 @@ export async function renderMail(mail: MailToRender): Promise<RenderAnswer> {
   return {
     ok: true,
     subject: shown.subject,
+    previewText: previewTextOf(String(html)),
     html: String(html),
     text: String(text),
     headers: sent.headers,

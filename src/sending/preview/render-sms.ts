@@ -1,4 +1,5 @@
 /** Renders an SMS as it would be sent: compiled, written and encoded by the functions that send it. */
+
 import { createSecretKey, randomBytes } from "node:crypto";
 import { encodeSmsText } from "#delivery/sms/sms-encoding.ts";
 import { escapeHtml } from "#mail/merge-tags/escape.ts";
@@ -10,6 +11,7 @@ import { mailValues } from "#sending/mail/web-view-values.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
 import { outgoingLinks, testLinks } from "#tracking/link-tokens.ts";
 import { darkHtml } from "./dark-html.ts";
+import { beginningOf } from "./preview-text.ts";
 import type { MailToRender, RenderAnswer } from "./render-mail.ts";
 import type { SmsSize } from "./rendered-mail.ts";
 
@@ -32,6 +34,7 @@ export function renderSms(sms: MailToRender): RenderAnswer {
   return {
     ok: true,
     subject: shown.subject,
+    previewText: beginningOf(text),
     html: "",
     text,
     headers: [],

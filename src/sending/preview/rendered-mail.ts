@@ -94,6 +94,10 @@ export type SmsSize = Static<typeof SmsSize>;
 export const RenderedMail = Type.Object(
   {
     subject: Type.String({ description: "The subject with the person's values." }),
+    preview_text: Type.String({
+      description:
+        "The beginning of the mail with the person's values, which mail programs show beside the subject.",
+    }),
     from: Type.Object(
       {
         email: Type.String({ description: "Address in From." }),
