@@ -150,7 +150,7 @@ function Value({
     case "segment_conditions":
       return <ConditionsWords conditions={value as Conditions} listId={listId} />;
     case "scheduled_at":
-      return <Time at={String(value)} isPrecise />;
+      return <Time at={value as string} isPrecise />;
     default:
       return wordsOf(value);
   }
