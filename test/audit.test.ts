@@ -115,6 +115,45 @@ it("a change is logged with the values before and after", async () => {
   });
 });
 
+it("a new name is logged beside the old one, also where no operation shows the resource alone", async () => {
+  const fields = "/custom-fields/global";
+  const field = { field_name: "shoe_size", field_label: "Size", field_type: "number" };
+  const { id } = (await service.call("POST", fields, field)).body.data;
+  const renamed = await service.call("PUT", `${fields}/${id}`, { field_label: "Shoe size" });
+  const [event] = await eventsOf(renamed.headers.get("x-request-id"));
+  const change = { field: "field_label", before: "Size", after: "Shoe size", is_hidden: false };
+  expect(event).toMatchObject({ resource_name: "Size", changes: [change] });
+});
+
+it("a field that the operation ignores is not logged as changed", async () => {
+  const changed = await service.call("PATCH", "/workspace", { retry_hours: 71, colour: "red" });
+  expect(changed.body.warnings).toMatchObject([{ field: "colour" }]);
+  const [event] = await eventsOf(changed.headers.get("x-request-id"));
+  expect(event?.changes.map(({ field }) => field)).toEqual(["retry_hours"]);
+});
+
+const updates = audited.filter(({ method }) => method === "PATCH" || method === "PUT");
+it.each(byName(updates))(
+  "%s without a known field changes nothing and is not logged",
+  async (_name, endpoint) => {
+    const acting: Owner = {
+      ...owner,
+      person: await service.newPerson(["*:*"], { isOperator: true, confirmedAt: new Date("2999-01-01") }),
+    };
+    await before[endpoint.id]?.(acting);
+    const path = fill(endpoint.path, await idsFor(endpoint.path, acting));
+    const call = callOf(endpoint, acting);
+    const changedAt = async () => (await call(endpoint.method, path, {})).body.data?.updated_at;
+    const first = await changedAt();
+    clock.advance(1_000);
+    const answer = await call(endpoint.method, path, {});
+    // Operations that need a field refuse it.
+    expect([200, 400]).toContain(answer.status);
+    expect(answer.body.data?.updated_at).toBe(first);
+    expect(await eventsOf(answer.headers.get("x-request-id"))).toEqual([]);
+  },
+);
+
 it("contents, and data about recipients, are named without their values", async () => {
   const example = (await bodies.createCampaign?.(owner)) as object;
   const campaign = await service.call("POST", "/campaigns", {

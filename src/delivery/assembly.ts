@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { HOUR_SECONDS } from "#platform/time-units.ts";
-import { InboxAccess, inboxToken } from "./capture/inbox-access.ts";
+import { InboxAccess, type IsOperator, inboxToken } from "./capture/inbox-access.ts";
 import { registerInbox } from "./capture/inbox-routes.ts";
 import { removeOldCaptured } from "./capture/store.ts";
 import { removeOldWarmUpHistory } from "./warm-up/history.ts";
@@ -15,9 +15,10 @@ const CAPTURED_KEPT = 10_000;
 export function registerDeliveryPages(
   pages: FastifyInstance,
   { config, database: db }: ProcessContext,
+  isOperator: IsOperator,
 ): void {
   if (config.MAIL_MODE !== "capture") return;
-  registerInbox(pages, { db, access: new InboxAccess(inboxToken(config)) });
+  registerInbox(pages, { db, access: new InboxAccess(inboxToken(config), isOperator) });
 }
 
 export function deliveryRecurring({ database, clock }: ProcessContext): Recurring[] {

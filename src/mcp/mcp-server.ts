@@ -9,6 +9,8 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ErrorCode,
+  type JSONRPCMessage,
   ListToolsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { ApiError } from "#platform/errors.ts";
@@ -51,10 +53,32 @@ export async function answerMcp(request: Request, message: unknown, assistant: A
   try {
     const response = await transport.handleRequest(request, { parsedBody: message });
     // The answer is complete before the server is closed.
-    return new Response(await response.text(), response);
+    return new Response(withFaultsOfCaller(await response.text()), response);
   } finally {
     await server.close();
   }
+}
+
+/**
+ * The answers, with the code for invalid parameters in place of that for a fault of the server. The SDK gives the latter when
+ * `params` do not have the shape of their method, with the faults as JSON; our handlers give no JSON-RPC error.
+ */
+function withFaultsOfCaller(text: string): string {
+  if (!text.includes(String(ErrorCode.InternalError))) return text;
+  const given: unknown = JSON.parse(text);
+  const answers = (Array.isArray(given) ? given : [given]).map((answer: JSONRPCMessage) => {
+    if (!("error" in answer) || answer.error.code !== ErrorCode.InternalError) return answer;
+    return { ...answer, error: { code: ErrorCode.InvalidParams, message: wordsOf(answer.error.message) } };
+  });
+  return JSON.stringify(Array.isArray(given) ? answers : answers[0]);
+}
+
+/** @param faults of the SDK's schema, as JSON */
+function wordsOf(faults: string): string {
+  const words = (JSON.parse(faults) as { readonly path: readonly string[]; readonly message: string }[]).map(
+    ({ path, message }) => `${path.join(".")}: ${message}`,
+  );
+  return `Invalid params. ${words.join("; ")}`;
 }
 
 function createMcpServer({ tools, permissions, send, onFault }: Assistant): Server {

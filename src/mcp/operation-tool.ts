@@ -74,8 +74,8 @@ export class OperationTool {
     if (this.isReading) return { readOnlyHint: true, openWorldHint: mayTakeLong === "asking others" };
     return {
       readOnlyHint: false,
-      // A creation only adds. What reaches people or costs money cannot be taken back.
-      destructiveHint: this.isGuarded || status !== 201,
+      // A creation only adds, also one that a person must confirm. What reaches people or costs money cannot be taken back.
+      destructiveHint: outward !== "nothing" || status !== 201,
       idempotentHint: method === "PUT" || method === "DELETE",
       openWorldHint: outward !== "nothing" || mayTakeLong === "asking others",
     };

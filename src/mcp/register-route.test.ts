@@ -88,9 +88,22 @@ describe("the tools", () => {
     const all = await toolNames(await connect(["*:*"], "?tools=all"));
     expect(all.length).toBeGreaterThan(120);
     expect(all).not.toContain("searchOperations");
-    const answer = await post(request("tools/list"), {}, "?tools=dkims,cats");
-    expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: expect.stringContaining('"cats"') });
+    expect(await toolNames(await connect(["*:*"], "?tools=all,dkims"))).toEqual(all);
+    for (const selection of ["dkims,cats", "all,cats"]) {
+      const answer = await post(request("tools/list"), {}, `?tools=${selection}`);
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        error: expect.stringContaining('unknown names "cats". Use'),
+      });
+    }
+  });
+
+  test("of creations are additive, unless they reach people or cost money", async () => {
+    const { tools } = await (await connect(["*:*", "mcp:send"], "?tools=all")).listTools();
+    const additive = tools.filter(({ annotations }) => annotations?.destructiveHint === false);
+    const names = additive.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["createApiKey", "createCampaign"]));
+    for (const name of ["sendEmail", "deleteApiKey", "createTopUp"]) expect(names).not.toContain(name);
   });
 
   test("never are those of people, nor those with files or streams", async () => {
@@ -343,6 +356,21 @@ describe("a request is refused", () => {
     expect(large.status).toBe(413);
     expect((await post("{")).status).toBe(400);
     expect((await post({ cats: 1 })).status).toBe(400);
+  });
+
+  test("with parameters of a wrong shape, as a fault of the caller and in words, also in a batch", async () => {
+    const code = -32602;
+    const one = await post(request("tools/call", { name: "getMessage", arguments: [] }));
+    expect(await one.json()).toMatchObject({
+      error: { code, message: expect.stringMatching(/^Invalid params. params.arguments: [^{]*$/) },
+    });
+    const two = await post([request("tools/list", { cursor: 7 }, 1), request("ping", {}, 2)]);
+    expect(await two.json()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: 1, error: expect.objectContaining({ code }) }),
+        expect.objectContaining({ id: 2, result: {} }),
+      ]),
+    );
   });
 
   test("with another method: there are no sessions to open or to close", async () => {

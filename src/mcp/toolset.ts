@@ -12,6 +12,8 @@ import { InputSchemas } from "./input-schemas.ts";
 import { OperationFinder } from "./operation-finder.ts";
 import { isForAssistants, OperationTool } from "./operation-tool.ts";
 
+/** The name that selects every tool. */
+const ALL = "all";
 /** Names that a selection may have. */
 const MOST_SELECTED = 100;
 /** Unknown names that an error shows. */
@@ -33,7 +35,7 @@ export class Toolset {
 
   /**
    * @param permissions of the key
-   * @param selection "all", or names of resources and operations with commas between them; undefined: the everyday tools
+   * @param selection "all", and names of resources and operations with commas between them; undefined: the everyday tools
    * @throws ApiError VALIDATION_ERROR for an unknown name
    */
   offer(permissions: readonly string[], selection: string | undefined): OfferedTools {
@@ -45,14 +47,15 @@ export class Toolset {
       const everyday = allowed.filter(({ endpoint }) => endpoint.isEveryday);
       return new OfferedTools(everyday, known, permissions, new OperationFinder(allowed, known));
     }
-    if (asked.length === 1 && asked[0] === "all") return new OfferedTools(allowed, known, permissions);
     this.#requireKnown(asked);
-    const selected = allowed.filter((tool) => namesOf(tool).some((name) => asked.includes(name)));
+    const selected = asked.includes(ALL)
+      ? allowed
+      : allowed.filter((tool) => namesOf(tool).some((name) => asked.includes(name)));
     return new OfferedTools(selected, known, permissions);
   }
 
   #requireKnown(asked: readonly string[]): void {
-    const unknown = asked.filter((word) => !this.#names.has(word)).slice(0, MOST_NAMED);
+    const unknown = asked.filter((word) => word !== ALL && !this.#names.has(word)).slice(0, MOST_NAMED);
     if (asked.length <= MOST_SELECTED && unknown.length === 0) return;
     const named = unknown.map((word) => JSON.stringify(word.slice(0, 100))).join(", ");
     const what = unknown.length > 0 ? `unknown names ${named}` : `at most ${MOST_SELECTED} names`;

@@ -1,4 +1,5 @@
 /** The HTTP API: its endpoints (endpoints.ts), its public pages and its metrics. */
+
 import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
@@ -20,6 +21,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
+import { SESSION_COOKIE } from "#platform/http/auth/session-cookie.ts";
 import { Authenticator } from "#platform/http/authenticate.ts";
 import { registerConsole } from "#platform/http/console-pages.ts";
 import { registerDocs } from "#platform/http/docs-page.ts";
@@ -207,7 +209,9 @@ export function createApi(
         onSubscriber: announceSubscriber,
         onFormAbused: announceFormAbuse,
       });
-      registerDeliveryPages(pages, parts);
+      registerDeliveryPages(pages, parts, ({ cookies }) =>
+        authenticator.isOperator(cookies.get(SESSION_COOKIE)),
+      );
       registerOverviewPages(pages, parts, people.hasher);
     },
   });

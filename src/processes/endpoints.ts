@@ -1,10 +1,12 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
+
 import {
   audienceEndpoints,
   audienceJobOutcomes,
   audienceJobs,
   audienceResultsWithoutValues,
 } from "#audience/assembly.ts";
+import { listFieldNames } from "#audience/custom-fields/store.ts";
 import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { createEgressPreview } from "#delivery/routes/preview-egress.ts";
@@ -100,6 +102,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       lockLogoPath,
       mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, parts.publicUrl()),
       countMessagesByDay,
+      listFieldNames,
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(

@@ -45,9 +45,10 @@ test("a field that the workspace names counts alone", async () => {
   expect(await asked()).toBe("Zrezygnować z subskrypcji?");
   await setField(email, { language: "es", sprache: "unknown" });
   expect(await asked()).toBe("Unsubscribe?");
-  expect((await call("PATCH", "/workspace", { language_field: "no field" })).body.details[0].field).toBe(
-    "language_field",
-  );
+  for (const language_field of ["no field", "idioma"]) {
+    const refused = await call("PATCH", "/workspace", { language_field });
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, "language_field"]);
+  }
   await call("PATCH", "/workspace", { language_field: null });
 });
 

@@ -86,16 +86,15 @@ test("omitted fields of a change stay unchanged, and duplicate events are stored
   const { call, create } = await newScene();
   const { secret: _, ...made } = (await create({ description: "Ours" })).body.data;
   clock.advance(1_000);
-  const updated_at = clock.now().toISOString();
   const path = `/webhooks/${made.id}`;
-  expect((await call("PATCH", path, {})).body.data).toEqual({ ...made, updated_at });
+  expect((await call("PATCH", path, {})).body.data).toEqual(made);
   const events = ["job.completed", "job.completed"];
   const change = { events, description: null, is_active: false, url: "https://b.example/" };
   expect((await call("PATCH", path, change)).body.data).toEqual({
     ...made,
     ...change,
     events: ["job.completed"],
-    updated_at,
+    updated_at: clock.now().toISOString(),
   });
 });
 

@@ -6,6 +6,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, timeField } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
@@ -143,6 +144,9 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       answer: Webhook,
       message: "Webhook updated",
       async handle({ caller: { workspaceId }, params: { id }, body }) {
+        if (isEmptyChange(WebhookUpdate, body)) {
+          return required(await findWebhook(db, workspaceId, id), "Webhook");
+        }
         const changes = {
           url: body.url === undefined ? undefined : readReceiverUrl(body.url, allowPrivate),
           events: body.events === undefined ? undefined : readEvents(body.events),

@@ -39,7 +39,7 @@ import { type InvitationDeps, invitationEndpoints } from "./team/invitations/end
 import { ENDED_INVITATION_DAYS, removeEndedInvitations } from "./team/invitations/store.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
 import { textEndpoints } from "./texts/endpoints.ts";
-import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
+import { type WorkspaceDeps, workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
@@ -61,6 +61,7 @@ export interface WorkspaceHooks extends ApiKeyHooks, LogoHooks {
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
   readonly countMessagesByDay: UsageDaysDeps["countMessagesByDay"];
+  readonly listFieldNames: WorkspaceDeps["listFieldNames"];
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {

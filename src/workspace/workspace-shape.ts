@@ -144,7 +144,7 @@ export function readWorkspaceSettings(given: Static<typeof WorkspaceSettings>) {
   };
 }
 
-/** The form of a custom field's name: whether such a field is defined is not checked, because lists have their own. */
+/** A custom field's name by its form alone. */
 function readLanguageField(text: string | null): string | null {
   const name = text?.trim() || null;
   if (name === null || /^[a-z0-9_]+$/.test(name)) return name;

@@ -160,11 +160,23 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await button(/^Remove gone@example.com from /).waitFor({ state: "hidden" });
     });
 
+    test("leave a page that a list does not have, and choose a person by address", async () => {
+      await page.goto(`/console/${scene.workspace}/people?page=99999`);
+      await page.getByText("There is no page 99,999").waitFor();
+      await keys.enter(button(/^Go to the (first|last) page$/));
+      await page
+        .getByRole("checkbox", { name: /^Choose \S+@\S+$/ })
+        .first()
+        .waitFor();
+      await keys.tabTo(page.getByRole("row").nth(1));
+    });
+
     test("find a message that waits, and have it tried now", async () => {
       await goTo("m", "Messages");
       await keys.press("/");
       await keys.type("reader4+later@example.com");
       await keys.press("Enter");
+      await page.getByRole("listbox", { name: "Suggestions" }).waitFor({ state: "hidden" });
       await expect.poll(() => page.getByRole("row").count()).toBe(2);
       await keys.tabTo(page.getByRole("row").nth(1));
       await keys.press("Enter");

@@ -135,6 +135,16 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       .waitFor();
   });
 
+  test("an editor in another window closes when its campaign is sent", async () => {
+    const id = await openSendSheet("Twice open");
+    const steps = page.locator("[role=tablist][aria-label=Steps]");
+    await steps.waitFor();
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString();
+    await scene.callAsOwner()("POST", `/campaigns/${id}/send`, { scheduled_at });
+    await steps.waitFor({ state: "detached" });
+    expect(await statusOf(id)).toBe("scheduled");
+  });
+
   test("Send without a network fails at once, and sends nothing when the network is back", async () => {
     const id = await openSendSheet("Offline");
     await page.context().setOffline(true);

@@ -53,6 +53,7 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
       next = { ...next, [read.field.parameter.name]: read.value };
     }
     type("");
+    setOpen(false);
     recent.add(next);
     onChange(next);
     say(`Filter ${line}`);
@@ -60,6 +61,7 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
   const take = ({ text, isWhole, all }: Suggestion) => {
     if (all) {
       type("");
+      setOpen(false);
       onChange(all);
     } else if (isWhole) add(text);
     else type(text);
@@ -71,11 +73,13 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
   };
   const edit = (one: FilterField) => {
     remove(one);
+    setOpen(true);
     type(writeWord(one, values[one.parameter.name] ?? ""));
   };
   const onKey = (event: KeyboardEvent) => {
     const chosen = suggestions[active];
-    if (event.key === "ArrowDown") setActive(Math.min(active + 1, suggestions.length - 1));
+    if (event.key === "ArrowDown" && !isOpen) setOpen(true);
+    else if (event.key === "ArrowDown") setActive(Math.min(active + 1, suggestions.length - 1));
     else if (event.key === "ArrowUp") setActive(Math.max(active - 1, -1));
     else if (event.key === "Enter" && chosen) take(chosen);
     else if (event.key === "Enter" && typed.trim() !== "") add(typed.trim());
@@ -117,8 +121,12 @@ export function FilterLine({ label, placeholder, fields, free, values, onChange 
           spellCheck={false}
           value={typed}
           placeholder={set.length === 0 ? placeholder : ""}
-          onChange={({ target }) => type(target.value)}
+          onChange={({ target }) => {
+            setOpen(true);
+            type(target.value);
+          }}
           onFocus={() => setOpen(true)}
+          onClick={() => setOpen(true)}
           onBlur={() => setOpen(false)}
           onKeyDown={onKey}
           className={`h-7 min-w-40 flex-1 bg-transparent px-1 outline-none placeholder:text-muted ${fault ? "underline decoration-bad decoration-wavy underline-offset-4" : ""}`}

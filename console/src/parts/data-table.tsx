@@ -30,6 +30,8 @@ interface Props<Row> {
   readonly isDense?: boolean;
   /** Rows get a box to choose them, and the key `x`. */
   readonly selection?: SelectionState;
+  /** What people call a row, for its box; without it, its id. */
+  readonly nameOf?: ((row: Row) => string) | undefined;
 }
 
 const SKELETON_ROWS = 12;
@@ -39,6 +41,7 @@ const BOX_PX = 40;
 
 export function DataTable<Row>(props: Props<Row>) {
   const { label, columns, rows, idOf, openId, onOpen, isStale = false, isDense = false, selection } = props;
+  const { nameOf = idOf } = props;
   const [focused, setFocused] = useState(0);
   const body = useRef<HTMLTableSectionElement>(null);
   const count = rows?.length ?? 0;
@@ -133,7 +136,7 @@ export function DataTable<Row>(props: Props<Row>) {
                       onClick={(event) => event.stopPropagation()}
                     >
                       <RowBox
-                        label="Choose"
+                        label={`Choose ${nameOf(row)}`}
                         isSelected={selection.has(id)}
                         onChange={() => selection.toggle(id)}
                       />

@@ -18,7 +18,8 @@ export function Failure({ error, onRetry }: Props) {
         .filter(({ message }) => !known.message.includes(message))
         .map((detail) => (
           <p key={detail.field} className="text-muted">
-            <code className="font-mono text-small">{detail.field}</code>: {sentenceAtField(detail)}
+            <span className="inline-block first-letter:uppercase">{detail.field.replaceAll("_", " ")}</span>:{" "}
+            {sentenceAtField(detail)}
           </p>
         ))}
       {known?.requestId && (

@@ -13,7 +13,7 @@ import { type Column, DataTable } from "./data-table.tsx";
 import { Empty } from "./empty.tsx";
 import { Failure } from "./failure.tsx";
 import { useKeys } from "./keys.ts";
-import { counted } from "./numbers.ts";
+import { counted, countText } from "./numbers.ts";
 import { Pager, type Pagination, totalText } from "./pager.tsx";
 import { countChosen, type SelectionState, useSelection } from "./selection.ts";
 import { TableMenu } from "./table-menu.tsx";
@@ -48,6 +48,8 @@ interface Props<Row> {
   ) => Promise<RowsAnswer<Row>>;
   readonly columns: readonly Column<Row>[];
   readonly idOf: (row: Row) => string;
+  /** What people call a row, where rows can be chosen. */
+  readonly nameOf?: (row: Row) => string;
   readonly fields: readonly FilterField[];
   /** The parameter that a word without a name is for. */
   readonly free: string;
@@ -124,7 +126,8 @@ export function ListPage<Row>(props: Props<Row>) {
   const hasNoRows = data?.rows.length === 0;
   // Rows of the filter before say nothing of the list.
   const isEmpty = hasNoRows && !isPlaceholderData && total === 0 && count === 0;
-  const isAfterLast = hasNoRows && (search.page ?? 1) > Math.max(1, data.pagination.total_pages);
+  const lastPage = Math.max(1, data?.pagination.total_pages ?? 1);
+  const isAfterLast = hasNoRows && !isPlaceholderData && (search.page ?? 1) > lastPage;
   const given = typeof props.acts === "function" ? props.acts(values) : props.acts;
   const acts = isEmpty && isEmptyWithActs ? undefined : given;
   const shown = columns.filter(
@@ -172,7 +175,7 @@ export function ListPage<Row>(props: Props<Row>) {
           />
           {isPart && acts && <div className="flex min-h-9 items-center gap-2">{acts}</div>}
           <div className="flex items-center gap-1 max-md:w-full max-md:justify-end">
-            {data && total > 0 && (
+            {data && total > 0 && !isAfterLast && (
               <Pager
                 pagination={data.pagination}
                 onPage={(page) => go({ ...search, page })}
@@ -216,8 +219,12 @@ export function ListPage<Row>(props: Props<Row>) {
             props.empty
           ) : isAfterLast ? (
             <Empty
-              title={`There is no page ${search.page}`}
-              action={<Button onPress={() => go({ ...search, page: 1 })}>Go to the first page</Button>}
+              title={`There is no page ${countText(search.page ?? 1)}`}
+              action={
+                <Button onPress={() => go({ ...search, page: lastPage })}>
+                  Go to the {lastPage === 1 ? "first" : "last"} page
+                </Button>
+              }
             />
           ) : hasNoRows && count > 0 && !(isPlaceholderData && total > 0) ? (
             <Empty
@@ -237,6 +244,7 @@ export function ListPage<Row>(props: Props<Row>) {
               isDense={settings.isDense}
               rows={hasNoRows && isPlaceholderData ? undefined : data?.rows}
               idOf={idOf}
+              nameOf={props.nameOf}
               openId={search.open}
               isStale={isPlaceholderData}
               {...(bulk && { selection: chosen })}

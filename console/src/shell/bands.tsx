@@ -6,6 +6,7 @@ import { useLiveLost } from "../api/live.ts";
 import { useNotices } from "../api/notices.ts";
 import { usePlace } from "../api/session.tsx";
 import { useSignInWays } from "../api/sign-in-ways.ts";
+import { InboxLink } from "../parts/inbox-link.tsx";
 import { Time } from "../parts/time.tsx";
 import { placeOfNotice } from "./places.ts";
 
@@ -21,11 +22,7 @@ export function Bands() {
     <section aria-label="State of the service">
       {ways?.captures_mail && (
         <p className="border-b border-line bg-sunken px-6 py-2 max-md:px-4 text-muted">
-          Mail stays on this machine: it is in the{" "}
-          <a href="/inbox" target="_blank" rel="noreferrer" className="underline">
-            inbox
-          </a>
-          .
+          Mail stays on this machine: it is in the <InboxLink className="underline">inbox</InboxLink>.
         </p>
       )}
       {lostSince && (

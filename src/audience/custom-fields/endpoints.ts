@@ -13,12 +13,14 @@ import {
 import { lockReferences } from "#audience/segments/store.ts";
 import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import { findUsers } from "#audience/uses/used-by.ts";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { CustomField, CustomFieldChanges, CustomFieldInUse, NewCustomField } from "./custom-field.ts";
@@ -212,6 +214,8 @@ function changeField(
 ): Promise<CustomField> {
   return db.transaction(async (tx) => {
     const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
+    if (isEmptyChange(CustomFieldChanges, body)) return held;
+    describeAudit({ before: held });
     if (body.field_name !== undefined && normalizeFieldName(body.field_name) !== held.field_name) {
       throw invalid({ field: "field_name", message: "field_name cannot change; add another field instead" });
     }
@@ -246,6 +250,7 @@ async function deleteField(
     await lockReferences(tx, workspaceId);
     const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
     await requireFieldUnused(tx, workspaceId, held, [usedBySegments, ...uses]);
+    describeAudit({ resource: { id, name: held.field_label } });
     await removeField(tx, workspaceId, id);
   });
   return { id, deleted: true } as const;

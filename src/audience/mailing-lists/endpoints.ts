@@ -1,4 +1,5 @@
 /** Mailing lists over HTTP. */
+
 import { Type } from "typebox";
 import { requireNoImportInto } from "#audience/imports/blocking-imports-store.ts";
 import { requireListUnused } from "#audience/segments/refuse-used-field-changes.ts";
@@ -14,6 +15,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
@@ -154,6 +156,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       handle: ({ caller, params, body }) =>
         db.transaction(async (tx) => {
           const list = required(await lockSettings(tx, caller.workspaceId, params.id), "Mailing list");
+          if (isEmptyChange(MailingListChanges, body)) return list;
           const changed = { ...list, ...readMailingListSettings(list, body), updated_at: clock.now() };
           await updateMailingList(tx, caller.workspaceId, changed);
           return changed;

@@ -6,11 +6,12 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
 import { countSaved } from "./member-counts.ts";
-import { type NewSegment, type Segment, type SegmentChanges, segmentsResource } from "./segment.ts";
+import { type NewSegment, type Segment, SegmentChanges, segmentsResource } from "./segment.ts";
 import { listSegmentsWithSegments } from "./segments-using-field-store.ts";
 import {
   findSegment,
@@ -86,6 +87,7 @@ export async function changeSegment(
   const saved = await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
     const held = required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "change"), "Segment");
+    if (isEmptyChange(SegmentChanges, body)) return requireSegment(tx, place);
     const { conditions, name = held.name, description = held.description, is_active = held.is_active } = body;
     await updateSegment(
       tx,

@@ -1,5 +1,6 @@
 /** The sign-up form of a list: whether it is open, and its URL. */
 import { Type } from "typebox";
+import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -10,7 +11,7 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { unaskedField } from "./form-fields.ts";
+import { shownFields, unaskedField } from "./form-fields.ts";
 import { changedForm, formChangeShapes, formSettingShapes, standardForm } from "./form-settings.ts";
 import { findFormAbuse } from "./report-form-abuse.ts";
 import { signupUrl } from "./serve-pages.ts";
@@ -61,12 +62,14 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
     workspaceId: WorkspaceId,
     mailing_list_id: string,
     { is_open, ...settings }: StoredForm,
+    defined: readonly CustomField[],
   ) => ({
     mailing_list_id,
     is_active: is_open,
     url: is_open ? signupUrl(publicUrl(), secrets, workspaceId, mailing_list_id) : null,
     abuse: await findFormAbuse({ db, clock }, workspaceId, mailing_list_id),
     ...settings,
+    fields: shownFields(settings.fields, defined),
   });
   return [
     endpoint({
@@ -82,7 +85,8 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       async handle({ caller: { workspaceId }, params: { id } }) {
         await requireMailingList(db, workspaceId, id);
         const form = await findStoredForm(db, workspaceId, id);
-        return shown(workspaceId, id, form ?? { ...standardForm, is_open: false });
+        const defined = await listFieldsInForce(db, workspaceId, id);
+        return shown(workspaceId, id, form ?? { ...standardForm, is_open: false }, defined);
       },
     }),
     endpoint({
@@ -98,7 +102,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       answer: SignupForm,
       message: ({ is_active }) => (is_active ? "The form is open" : "The form is closed"),
       async handle({ caller: { workspaceId }, params: { id }, body: { is_active, ...changes } }) {
-        const form = await db.transaction(async (tx) => {
+        const { form, defined } = await db.transaction(async (tx) => {
           await lockMailingList(tx, workspaceId, id);
           const defined = await listFieldsInForce(tx, workspaceId, id);
           const { is_open: wasOpen, ...held } = await lockStoredForm(tx, workspaceId, id, clock.now());
@@ -107,9 +111,9 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
           const changed = { ...settings, is_open: is_active };
           await updateForm(tx, workspaceId, id, changed);
           if (wasOpen && !is_active) await removeOpenRequests(tx, workspaceId, id);
-          return changed;
+          return { form: changed, defined };
         });
-        return shown(workspaceId, id, form);
+        return shown(workspaceId, id, form, defined);
       },
     }),
   ];

@@ -36,17 +36,43 @@ export function formFields(
   defined: readonly CustomField[],
   texts: Texts,
 ): FormField[] {
-  return settings.flatMap(({ field: name, is_required, label }): FormField[] => {
-    const own = nameFields.find((one) => one === name);
-    if (own !== undefined) {
-      const shown = label ?? texts.say(nameLabels[own]);
-      return [{ name, control: name, label: shown, isRequired: is_required, definition: null }];
-    }
-    const definition = defined.find(({ field_name }) => field_name === name);
+  return existingFields(settings, defined).map(
+    ({ field: name, is_required: isRequired, label, definition }) =>
+      definition === null
+        ? { name, control: name, label: label ?? texts.say(nameLabels[name]), isRequired, definition }
+        : { name, control: PREFIX + name, label: label ?? definition.field_label, isRequired, definition },
+  );
+}
+
+/** The settings of these fields, as the API shows them. */
+export function shownFields(
+  settings: readonly FormFieldSetting[],
+  defined: readonly CustomField[],
+): FormFieldSetting[] {
+  return existingFields(settings, defined).map(({ field, is_required, label }) => ({
+    field,
+    is_required,
+    label,
+  }));
+}
+
+type ExistingField =
+  | (FormFieldSetting & { readonly field: NameField; readonly definition: null })
+  | (FormFieldSetting & { readonly definition: CustomField });
+
+/** Without fields that were deleted or deactivated since; what the list requires is required. */
+function existingFields(
+  settings: readonly FormFieldSetting[],
+  defined: readonly CustomField[],
+): ExistingField[] {
+  return settings.flatMap((setting): ExistingField[] => {
+    const own = nameFields.find((name) => name === setting.field);
+    if (own !== undefined) return [{ ...setting, field: own, definition: null }];
+    const definition = defined.find(({ field_name }) => field_name === setting.field);
     if (definition === undefined) return [];
     // A box without a tick is a value, so that a list that requires one takes it, too.
-    const isRequired = is_required || (isWanted(definition) && definition.field_type !== "boolean");
-    return [{ name, control: PREFIX + name, label: label ?? definition.field_label, isRequired, definition }];
+    const isRequired = setting.is_required || (isWanted(definition) && definition.field_type !== "boolean");
+    return [{ ...setting, is_required: isRequired, definition }];
   });
 }
 

@@ -50,6 +50,7 @@ const member = async () => {
   const { body } = await call("GET", `/mailing-lists/${list}/subscribers?search=${email}`);
   return body.data.subscribers[0];
 };
+const fieldsShown = async () => (await call("GET", `/mailing-lists/${list}/signup-form`)).body.data.fields;
 const valuesOf = async () => JSON.parse((await member()).custom_fields);
 
 describe("the settings of a form", () => {
@@ -225,6 +226,10 @@ describe("custom fields", () => {
     await define("is_vip", { field_type: "boolean", is_required: true });
     const fields = [{ field: "is_adult", is_required: true }, { field: "is_vip" }];
     const url = await open({ fields });
+    expect(await fieldsShown()).toMatchObject([
+      { field: "is_adult", is_required: true },
+      { field: "is_vip", is_required: false },
+    ]);
     expect((await textAt(url)).match(/type="checkbox"[^>]* required/g)).toHaveLength(1);
     const refused = await send(url);
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Your is_adult")]);
@@ -239,7 +244,8 @@ describe("custom fields", () => {
     await define("city", { field_type: "text", is_required: true });
     const refused = await form({});
     expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining("add it to fields")]);
-    const url = await open({ fields: [{ field: "city" }] });
+    const url = await open({ fields: [{ field: "city", is_required: false }] });
+    expect(await fieldsShown()).toEqual([{ field: "city", is_required: true, label: null }]);
     const empty = await send(url, { "custom_fields.city": "  " });
     expect([empty.status, await empty.text()]).toEqual([
       400,
@@ -284,12 +290,13 @@ describe("custom fields", () => {
     expect(await valuesOf()).toEqual({ city: "Bern" });
   });
 
-  test("that were deleted since are no longer asked for", async () => {
+  test("that were deleted since are no longer asked for or shown", async () => {
     await define("city", { field_type: "text" });
-    const url = await open({ fields: [{ field: "city" }] });
+    const url = await open({ fields: [{ field: "last_name" }, { field: "city" }] });
     const [{ id }] = (await call("GET", `/mailing-lists/${list}/custom-fields`)).body.data;
     await call("DELETE", `/mailing-lists/${list}/custom-fields/${id}`);
     expect(await textAt(url)).not.toContain("custom_fields.city");
+    expect(await fieldsShown()).toEqual([{ field: "last_name", is_required: false, label: null }]);
     expect((await send(url)).status).toBe(200);
     expect((await post(await linkTo(email))).status).toBe(200);
   });

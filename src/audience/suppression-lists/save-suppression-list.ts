@@ -1,8 +1,10 @@
 /** Creates suppression lists and changes their settings. */
+
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError } from "#platform/errors.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { managedByService } from "./remove-in-steps.ts";
 import {
@@ -16,7 +18,7 @@ import {
 import {
   readSuppressionListSettings,
   type SuppressionList,
-  type SuppressionListChanges,
+  SuppressionListChanges,
   type SuppressionSettings,
   unknownScope,
 } from "./suppression-list.ts";
@@ -59,6 +61,7 @@ export function changeSuppressionList(
   return db.transaction(async (tx) => {
     const held = await requireSuppressionList(tx, workspaceId, id);
     if (held.is_system) throw managedByService();
+    if (isEmptyChange(SuppressionListChanges, body)) return held;
     // The deletion of a mailing list locks the mailing list first, then its suppression lists; the same order is used
     // here.
     const scope = readSuppressionListSettings(held, body);

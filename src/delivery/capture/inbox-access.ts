@@ -1,7 +1,7 @@
 /**
  * Access to the local inbox, by a token. The program prints an address with the token at its start; a browser that opens it gets
- * a cookie, and other clients send `Authorization: Bearer` or the token in the query. The address of the client is not
- * trusted: behind a proxy, every request seems to come from this machine.
+ * a cookie, and other clients send `Authorization: Bearer` or the token in the query. An operator who is signed in needs no
+ * token. The address of the client is not trusted: behind a proxy, every request seems to come from this machine.
  */
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -21,15 +21,20 @@ export function inboxAddress(base: string, { value }: Pick<AccessToken, "value">
   return `${base}/inbox?token=${encodeURIComponent(value)}`;
 }
 
+/** Whether the browser has the session of an operator, who may see the mail of all workspaces. */
+export type IsOperator = (request: FastifyRequest) => Promise<boolean>;
+
 export class InboxAccess {
   readonly #token: AccessToken;
+  readonly #isOperator: IsOperator;
 
-  constructor(token: AccessToken) {
+  constructor(token: AccessToken, isOperator: IsOperator) {
     this.#token = token;
+    this.#isOperator = isOperator;
   }
 
   /** Answers the request if access is denied, or to move the token into a cookie. @throws ApiError UNAUTHORIZED */
-  check(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+  async check(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
     const { url, headers } = request;
     const { pathname, searchParams } = new URL(url, "http://inbox");
     const isApi = /^\/inbox\/messages(\/|$)/.test(pathname);
@@ -41,6 +46,7 @@ export class InboxAccess {
       return reply.header("Set-Cookie", this.#cookie(request)).redirect(`${pathname}${rest}`, 303);
     }
     if (bears(headers, this.#token.value) || this.#isInCookie(headers.cookie)) return undefined;
+    if (await this.#isOperator(request)) return undefined;
     if (isApi) {
       throw new ApiError("UNAUTHORIZED", `The local inbox requires its token: ${HOW}`, {
         headers: { "WWW-Authenticate": "Bearer" },
@@ -51,7 +57,8 @@ export class InboxAccess {
       401,
       "This inbox requires its token",
       html`<p>Open the address of the inbox that the start of Posthaste printed. On the machine it runs on,
-        <code>npm run -s posthaste -- inbox</code> prints it again.</p>`,
+        <code>npm run -s posthaste -- inbox</code> prints it again. An operator who is signed in to the
+        <a href="/console">console</a> needs no token.</p>`,
     );
   }
 

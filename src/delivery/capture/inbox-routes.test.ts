@@ -179,6 +179,20 @@ describe("for programs", () => {
 });
 
 describe("for people", () => {
+  test("the pages open for an operator who is signed in, and not for others", async () => {
+    for (const [isOperator, status] of [
+      [true, 200],
+      [false, 401],
+    ] as const) {
+      const { token } = await inbox.newPerson(["*:*"], { isOperator });
+      const headers = { Cookie: `posthaste=${token}` };
+      expect((await fetch(`${inbox.url}/inbox`, { headers })).status).toBe(status);
+      expect((await fetch(`${inbox.url}/inbox/messages`, { headers })).status).toBe(status);
+    }
+    const headers = { Cookie: "posthaste=unknown" };
+    expect((await fetch(`${inbox.url}/inbox`, { headers })).status).toBe(401);
+  });
+
   test("the pages run no script and load nothing from elsewhere", async () => {
     const id = await capture(composed());
     for (const path of ["/inbox", `/inbox/${id}`, `/inbox/${newId()}`]) {

@@ -1,10 +1,12 @@
 /** Inbound routes over HTTP: which mail a workspace receives, and what becomes of it. */
+
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { pageFields } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -174,6 +176,7 @@ export function inboundRouteEndpoints({ db, clock, bounceDomain }: InboundRouteD
         db.transaction(async (tx) => {
           const locked = await lockInboundRoute(tx, workspaceId, id);
           const { is_receiving: _shown, ...before } = required(locked, "Inbound route");
+          if (isEmptyChange(InboundRouteUpdate, body)) return shown(await found(tx, workspaceId, id));
           const route = await readRoute({ tx, workspaceId, bounceDomain, now: clock.now() }, body, before);
           if (!(await updateInboundRoute(tx, workspaceId, route))) throw samePattern(route);
           return shown(await found(tx, workspaceId, id));

@@ -1,5 +1,7 @@
 /** Saved views over HTTP. */
+
 import type { Static } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
@@ -7,6 +9,7 @@ import { invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -101,6 +104,8 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
         const name = body.name === undefined ? undefined : readName(body.name);
         return db.transaction(async (tx) => {
           const view = await lockChangeable(tx, caller, params.id);
+          if (isEmptyChange(ViewChange, body)) return shown(view, caller);
+          describeAudit({ before: view });
           const isShared = body.is_shared ?? view.is_shared;
           // Only its owner would reach it then, who may have left the workspace.
           if (!isShared && view.owner_id !== caller.actor.id) {
@@ -133,7 +138,8 @@ export function viewEndpoints({ db, clock }: { readonly db: Database; readonly c
       errors: ["INSUFFICIENT_SCOPE"],
       handle({ caller, params: { id } }) {
         return db.transaction(async (tx) => {
-          await lockChangeable(tx, caller, id);
+          const { name } = await lockChangeable(tx, caller, id);
+          describeAudit({ resource: { id, name } });
           await removeView(tx, caller.workspaceId, id);
           return { id, deleted: true } as const;
         });

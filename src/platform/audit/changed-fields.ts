@@ -58,6 +58,7 @@ export function changedFields(
   for (const field of names) {
     if (volatileNames.has(field) || changes.length === MOST_FIELDS) continue;
     const [old, fresh] = [known[field], field in after ? after[field] : asked[field]];
+    if (!Object.hasOwn(asked, field) && !isComparable(field, old, fresh)) continue;
     const [oldText, freshText] = [textOf(old), textOf(fresh)];
     if (oldText === freshText) continue;
     const isHidden =
@@ -72,6 +73,14 @@ export function changedFields(
     );
   }
   return changes;
+}
+
+/**
+ * Whether a field that the request does not name can be compared: results of changes have no contents, and may have an object
+ * where the resource has its name.
+ */
+function isComparable(field: string, old: unknown, fresh: unknown): boolean {
+  return !contentNames.has(field) && isFields(old ?? fresh) === isFields(fresh ?? old);
 }
 
 function textOf(value: unknown): string {

@@ -11,6 +11,8 @@ export interface AuditDetails {
   readonly actor?: AuditActor;
   readonly workspaceId?: string;
   readonly resource?: { readonly kind?: string; readonly id: string | null; readonly name: string | null };
+  /** The resource before the change, where no GET operation shows it. */
+  readonly before?: unknown;
   /** In place of those that the body of the request shows. */
   readonly changes?: readonly FieldChange[];
   readonly reason?: string;
@@ -19,15 +21,18 @@ export interface AuditDetails {
 const running = new AsyncLocalStorage<PendingEvent>();
 
 export class PendingEvent {
-  readonly #eventOf: (result: unknown) => AuditEvent;
+  readonly #eventOf: (result: unknown, before: unknown) => AuditEvent;
   readonly #insert: InsertAuditEvent;
   #details: AuditDetails = {};
   #isOpen = true;
   /** The transaction that writes the event. */
   #writer: object | null = null;
 
-  /** @param eventOf derives the event from the result of the transaction, or of the operation */
-  constructor(eventOf: (result: unknown) => AuditEvent, insert: InsertAuditEvent) {
+  /**
+   * @param eventOf derives the event from the result of the transaction, or of the operation, and from what the handler told
+   * as the resource before it
+   */
+  constructor(eventOf: (result: unknown, before: unknown) => AuditEvent, insert: InsertAuditEvent) {
     this.#eventOf = eventOf;
     this.#insert = insert;
   }
@@ -58,8 +63,8 @@ export class PendingEvent {
   }
 
   eventWith(result: unknown): AuditEvent {
-    const event = this.#eventOf(result);
-    const { resource, ...details } = this.#details;
+    const { resource, before, ...details } = this.#details;
+    const event = this.#eventOf(result, before);
     return { ...event, ...details, resource: { ...event.resource, ...resource } };
   }
 

@@ -2,6 +2,7 @@
  * The audit hook: every operation that is not a GET runs with a pending event, which is written in the transaction of its
  * change. Operations that send or only read say so in their declaration (`Operation.unaudited`).
  */
+
 import {
   type AuditActor,
   type AuditEvent,
@@ -18,6 +19,7 @@ import type { Log } from "#platform/log/log.ts";
 import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
 import { networkOf } from "./auth/source-network.ts";
 import type { Client, Endpoint } from "./endpoint.ts";
+import { isEmptyChange, knownFields } from "./request/known-fields.ts";
 import type { QueryFields } from "./request/query.ts";
 
 /** What the hook reads of a request. */
@@ -63,7 +65,11 @@ export class AuditHook {
   ): Promise<unknown> {
     const { database, insert, log } = this.#deps;
     const before = await this.#before(endpoint, request);
-    const pending = new PendingEvent((result) => eventOf(endpoint, request, before, result), insert);
+    const pending = new PendingEvent(
+      (result, told) => eventOf(endpoint, request, told ?? before, result),
+      insert,
+    );
+    if (isEmptyUpdate(endpoint, request)) pending.close();
     try {
       const result = await pending.run(handle);
       if (pending.isOpen && isDone(result)) {
@@ -132,6 +138,12 @@ function queryDefaults(query: QueryFields = {}): Record<string, unknown> {
   );
 }
 
+/** Whether it is a change of a resource that names none of its fields, and so changes nothing. */
+function isEmptyUpdate({ method, body: shape }: Endpoint, { body }: AuditedRequest): boolean {
+  const isUpdate = method === "PATCH" || method === "PUT";
+  return isUpdate && shape !== undefined && isFields(body) && isEmptyChange(shape, body);
+}
+
 function isDeletion({ method, path }: Endpoint): boolean {
   return method === "DELETE" && path.endsWith("}");
 }
@@ -158,7 +170,7 @@ function eventOf(
   const hidesValues = isPersonal(endpoint);
   const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => params[name]);
   const created = idIn(result);
-  const asked = isFields(body) ? body : {};
+  const asked = isFields(body) && endpoint.body ? knownFields(endpoint.body, body) : {};
   const after = isFields(result) ? result : {};
   const [, workspaceParameter] = /(?:^|\/)workspaces\/\{(\w+)\}/.exec(path) ?? [];
   const workspaceId =

@@ -8,6 +8,7 @@ import { hash } from "node:crypto";
 import { AsyncCache, ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { ApiError } from "#platform/errors.ts";
+import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
 import type { Caller, CallerWorkspace, PersonActor, SignedIn, Visitor } from "./auth/caller.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
@@ -118,6 +119,17 @@ export class Authenticator extends KeyAuthenticator {
     if (actor === undefined) throw new ApiError("UNAUTHORIZED", "The session has ended: sign in again");
     this.#recent.set(token, actor.sessionId, RECENT_MS);
     return { actor };
+  }
+
+  /** Whether the token is that of a session of an operator. */
+  async isOperator(token: string | undefined): Promise<boolean> {
+    if (token === undefined) return false;
+    try {
+      return (await inTime(PATIENCE_MS, this.person(token))).actor.isOperator;
+    } catch (fault) {
+      if (fault instanceof ApiError && fault.code === "UNAUTHORIZED") return false;
+      throw fault;
+    }
   }
 
   /**

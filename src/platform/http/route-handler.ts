@@ -27,6 +27,7 @@ import type { ProcessLiveness } from "./idempotency/process-liveness.ts";
 import type { UnsettledKeys } from "./idempotency/retry-unsettled-keys.ts";
 import { readQuery } from "./request/query.ts";
 import { MOST_IGNORED } from "./request/unknown-fields.ts";
+import { announcesFields } from "./request/unread-body.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";
 import { bodyReader } from "./request/validate.ts";
 import { asFailure, failure, type Success } from "./response/envelope.ts";
@@ -128,6 +129,9 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       isClosed,
       onIgnored,
     });
+    if (shape === undefined && announcesFields(request)) {
+      onIgnored({ field: "body", message: "body was ignored: this call takes none" });
+    }
     await using form = await readForm?.(request, { onIgnored });
     let bodyDigest = request.bodyDigest ?? undefined;
     const given = request.body === undefined ? absentBody : request.body;

@@ -374,6 +374,14 @@ describe("a draft", () => {
     });
     expect(body.data.id).not.toBe(id);
   });
+
+  test("says that it takes no body, when it gets fields", async () => {
+    const id = await create(complete());
+    expect((await act(id, "duplicate", {})).body.warnings).toBeUndefined();
+    const { status, body } = await act(id, "duplicate", { name: "July" });
+    expect([status, body.data.name]).toEqual([201, "June (copy)"]);
+    expect(body.warnings).toEqual([{ field: "body", message: "body was ignored: this call takes none" }]);
+  });
 });
 
 describe("sending", () => {

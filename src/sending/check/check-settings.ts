@@ -1,4 +1,4 @@
-/** Findings about what a campaign refers to: its sender and its domain, its route, tracking domain and return path. */
+/** Findings about what a campaign refers to: its sender and its domain, its pictures, route, tracking domain and return path. */
 import { maySendAs } from "#identity/may-send-as.ts";
 import { findSendingDomainByName } from "#identity/sending-domains/store.ts";
 import { domainOf } from "#mail/address.ts";
@@ -13,8 +13,10 @@ import {
   requireTrackingDomain,
 } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { trackingWarnings } from "#sending/content/resolve-tracking-setting.ts";
+import { mediaLinksIn } from "#sending/media/media-link.ts";
+import { listMediaFiles } from "#sending/media/store.ts";
 import type { CheckFinding } from "./campaign-check.ts";
-import { faultFinding, wholeFinding } from "./findings.ts";
+import { faultFinding, htmlFindings, wholeFinding } from "./findings.ts";
 
 export async function checkSettings(
   db: Queryable,
@@ -136,4 +138,32 @@ async function domainFindings(
           ),
         ]),
   ];
+}
+
+/**
+ * Deleted pictures of the workspace that a mail shows. The service itself is not asked for them.
+ * @param html as its author wrote it
+ */
+export async function checkMedia(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  html: string,
+): Promise<CheckFinding[]> {
+  const links = mediaLinksIn(html, workspaceId);
+  if (links.length === 0) return [];
+  const ids = [...new Set(links.map(({ id }) => id))];
+  const stored = new Set((await listMediaFiles(db, workspaceId, ids)).map(({ id }) => id));
+  return htmlFindings(
+    html,
+    links
+      .filter(({ id }) => !stored.has(id))
+      .map(({ path, at }) => ({
+        severity: "error",
+        code: "image_missing",
+        at,
+        message: `The picture ${path} was deleted.`,
+        fix: "Choose another picture, or remove the image.",
+        url: path,
+      })),
+  );
 }

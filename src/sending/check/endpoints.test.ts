@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { shareOfThisThread } from "#test/support/cost.ts";
+import { png } from "#test/support/pictures.ts";
 import { startService } from "#test/support/service.ts";
 import type { CampaignCheck, CheckFinding } from "./campaign-check.ts";
 
@@ -70,6 +71,22 @@ describe("the content", () => {
     expect(answer.size).toBeGreaterThan(answer.html_size ?? 0);
     expect(answer.html_size).toBeGreaterThan(sound.length);
     expect(answer.unchecked).toEqual([]);
+  });
+
+  test("of a mail with a deleted picture of the workspace names it where it stands, and not those that exist", async () => {
+    const upload = async (name: string): Promise<{ readonly id: string; readonly url: string }> => {
+      const form = new FormData();
+      form.append("file", new Blob([new Uint8Array(png(20, name.length))]), name);
+      return (await call("POST", "/media", form)).body.data;
+    };
+    const [kept, lost] = [await upload("kept.png"), await upload("lost-one.png")];
+    await call("DELETE", `/media/${lost.id}`);
+    const image = (url: string) => `<img src="${url}" alt="" width="9">`;
+    const html_content = `${sound}\n${image(kept.url)}\n${image(lost.url)}${image(lost.url)}`;
+    const findings = await checkHtml(html_content);
+    expect(findings.filter(({ code }) => code === "image_missing")).toMatchObject([
+      { severity: "error", url: new URL(lost.url).pathname, line: 4, occurrences: 2 },
+    ]);
   });
 
   test.each([

@@ -28,7 +28,7 @@ import { TargetServers } from "./ask-servers.ts";
 import { askSpamd, type SpamAnswer, type SpamdServer, type SpamReport } from "./ask-spamd.ts";
 import type { AudienceBeforeSending, CampaignCheck, CheckFinding, CheckPart } from "./campaign-check.ts";
 import type { MailCheck, MailToCheck } from "./check-mail.ts";
-import { checkSender, checkSettings } from "./check-settings.ts";
+import { checkMedia, checkSender, checkSettings } from "./check-settings.ts";
 import type { ChosenTargets } from "./choose-targets.ts";
 import { costOf, durationOf } from "./cost-and-duration.ts";
 import { sortFindings, wholeFinding } from "./findings.ts";
@@ -82,8 +82,9 @@ export class MailChecker {
     const { workspaceId } = caller;
     const begin = performance.now();
     const now = clock.now();
-    const [content, settings, audience] = await Promise.all([
+    const [content, media, settings, audience] = await Promise.all([
       this.#checkContent(workspaceId, loaded, without, { now, begin }),
+      checkMedia(db, workspaceId, loaded.campaign.html_content ?? ""),
       this.#checkSettings(workspaceId, loaded),
       loaded.stored === null || without.has("audience")
         ? null
@@ -95,6 +96,7 @@ export class MailChecker {
     const { cost, duration } = await this.#priceAndTime(caller, isSms ? null : counted, now);
     const findings = [
       ...content.findings,
+      ...media,
       ...settings,
       ...audienceFindings(audience, loaded.campaign),
       ...costFindings(cost),

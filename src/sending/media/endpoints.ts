@@ -1,8 +1,10 @@
 /** Endpoints of media: pictures that mail shows. */
+
 import { findUsers } from "#audience/uses/used-by.ts";
 import { required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, textField } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
@@ -118,7 +120,11 @@ export function mediaEndpoints(deps: Dependencies): Endpoint[] {
       body: MediaChanges,
       answer: Media,
       message: "Picture changed",
-      async handle({ caller, params: { id }, body: { name, alt_text } }) {
+      async handle({ caller, params: { id }, body }) {
+        if (isEmptyChange(MediaChanges, body)) {
+          return shownOne(caller, await findMedia(db, caller.workspaceId, id));
+        }
+        const { name, alt_text } = body;
         const changes = {
           ...(name !== undefined && { name: readName(name) }),
           ...(alt_text !== undefined && { alt_text: readAltText(alt_text) }),

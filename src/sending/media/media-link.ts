@@ -13,7 +13,7 @@ export const MEDIA_PATH = "/media/";
 
 const IDS_OCTETS = 32;
 const TOKEN = /^[\w-]{43}$/;
-const inText = /\/media\/([\w-]{43})\//g;
+const inText = /\/media\/([\w-]{43})\/[\w%.-]{0,100}/g;
 const LONGEST_FILE_NAME = 60;
 
 const endings: Readonly<Record<PictureKind, string>> = { png: "png", jpeg: "jpg", gif: "gif", webp: "webp" };
@@ -56,9 +56,22 @@ export function readMediaToken(
 
 /** The ids of the pictures of a workspace whose addresses are in the HTML, on any host. */
 export function mediaIn(html: string | null, workspaceId: WorkspaceId): string[] {
-  const ids = (html ?? "").matchAll(inText).flatMap(([, token = ""]) => {
+  return [...new Set(mediaLinksIn(html ?? "", workspaceId).map(({ id }) => id))];
+}
+
+/** An address of a picture in HTML. */
+export interface MediaLink {
+  readonly id: string;
+  /** Without the host. */
+  readonly path: string;
+  /** Offset of the path. */
+  readonly at: number;
+}
+
+/** Each address of a picture of the workspace in the HTML, on any host, in order. */
+export function mediaLinksIn(html: string, workspaceId: WorkspaceId): MediaLink[] {
+  return Array.from(html.matchAll(inText)).flatMap(({ 0: path, 1: token = "", index: at }) => {
     const picture = readMediaToken(token);
-    return picture?.workspaceId === workspaceId ? [picture.id] : [];
+    return picture?.workspaceId === workspaceId ? [{ id: picture.id, path, at }] : [];
   });
-  return [...new Set(ids)];
 }

@@ -56,6 +56,7 @@ describe("the person", () => {
       expect([mail.subject, mail.person.subscriber_id]).toEqual(["Hi Ada", ada]);
       expect(mail.html).toContain('Hello Ada from Rome, <a href="https://shop.test/sale">sale</a>');
       expect(mail.text).toContain("Hello Ada from Rome");
+      expect(mail.preview_text).toMatch(/^Hello Ada from Rome, sale/);
     }
     const sample = await render({ campaign_id, sample: true });
     expect(sample.person).toMatchObject({ subscriber_id: null, email: "ada@example.com" });

@@ -1,4 +1,5 @@
 /** Renders an SMS as it would be sent: compiled, written and encoded by the functions that send it. */
+
 import { createSecretKey, randomBytes } from "node:crypto";
 import { encodeSmsText } from "#delivery/sms/sms-encoding.ts";
 import { escapeHtml } from "#mail/merge-tags/escape.ts";

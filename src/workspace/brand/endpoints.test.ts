@@ -82,7 +82,7 @@ test.each([
   [{ website: "https://shop.example/{{ email }}" }, "website"],
   [{ display_name: "a\nb" }, "display_name"],
   [{ footer_text: "Hi {{ first_name }}" }, "footer_text"],
-  [{ footer_text: "\n".repeat(10).replaceAll("\n", "x\n") + "x" }, "footer_text"],
+  [{ footer_text: `${"x\n".repeat(10)}x` }, "footer_text"],
   [{ postal_address: "a\u0000b" }, "postal_address"],
   [{ postal_address: "\ud83d" }, "postal_address"],
   [{ postal_address: "x".repeat(1001) }, "postal_address"],

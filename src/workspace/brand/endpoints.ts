@@ -1,8 +1,10 @@
 /** The brand of a workspace over HTTP. */
+
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Brand, BrandChanges, changedBrand, noBrand, shownBrand } from "./brand.ts";
 import { brandResource } from "./permission.ts";
@@ -26,6 +28,11 @@ interface Dependencies extends LogoHooks {
 }
 
 export function brandEndpoints({ db, clock, lockLogoPath, mediaBase }: Dependencies): Endpoint[] {
+  const current = async (workspaceId: WorkspaceId) => {
+    const brand = await findBrand(db, workspaceId);
+    return shownBrand(brand ?? noBrand, brand?.updated_at ?? null, await mediaBase(workspaceId));
+  };
+
   return [
     endpoint({
       id: "getBrand",
@@ -37,10 +44,7 @@ export function brandEndpoints({ db, clock, lockLogoPath, mediaBase }: Dependenc
       needs: need(brandResource, "read"),
       answer: Brand,
       message: "Brand",
-      async handle({ caller: { workspaceId } }) {
-        const brand = await findBrand(db, workspaceId);
-        return shownBrand(brand ?? noBrand, brand?.updated_at ?? null, await mediaBase(workspaceId));
-      },
+      handle: ({ caller }) => current(caller.workspaceId),
     }),
     endpoint({
       id: "updateBrand",
@@ -54,6 +58,7 @@ export function brandEndpoints({ db, clock, lockLogoPath, mediaBase }: Dependenc
       answer: Brand,
       message: "Brand updated",
       async handle({ caller: { workspaceId }, body }) {
+        if (isEmptyChange(BrandChanges, body)) return current(workspaceId);
         const now = clock.now();
         const brand = await db.transaction(async (tx) => {
           const changed = changedBrand(await lockBrand(tx, workspaceId, now), body);

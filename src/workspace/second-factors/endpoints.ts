@@ -1,7 +1,9 @@
 /** The own second factors of a person over HTTP. */
+
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { Deleted, described, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { accountNotice } from "#workspace/people/account-mails.ts";
@@ -268,10 +270,14 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       message: "Second factor renamed",
       async handle({ caller: { actor }, params, body }) {
         const name = readName(body.name);
+        const factor = async () =>
+          required(
+            (await listFactors(db, actor.id)).find(({ id }) => id === params.id),
+            "Second factor",
+          );
+        describeAudit({ before: await factor() });
         if (!(await updateFactorName(db, actor.id, params.id, name))) throw notFound("Second factor");
-        const factor = (await listFactors(db, actor.id)).find(({ id }) => id === params.id);
-        if (factor === undefined) throw notFound("Second factor");
-        return factor;
+        return factor();
       },
     }),
     endpoint({

@@ -1,10 +1,13 @@
 /** Workspaces over HTTP: those of a person, and the settings of the one that the caller uses. */
+
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError, required } from "#platform/errors.ts";
+import { ApiError, invalid, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { isEmptyChange } from "#platform/http/request/known-fields.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
 import { planNameOf } from "#workspace/billing/plan-of-account.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -48,14 +51,19 @@ export interface WorkspaceDeps {
   readonly plans: Plans;
   /** Clears the authenticator's caches, which have settings of the workspace. */
   readonly forgetKeys: () => void;
+  /** The names of all active custom fields of a workspace. */
+  readonly listFieldNames: (db: Queryable, workspaceId: WorkspaceId) => Promise<readonly string[]>;
 }
 
-export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: WorkspaceDeps): Endpoint[] {
+export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
+  const { db, clock, plans, forgetKeys } = deps;
   const shown = async (read: Queryable, workspace: Workspace) => {
     const subscriptions = await listSubscriptions(read, [workspace.id]);
     const subscription = subscriptions.get(workspace.id) ?? null;
     return shownWorkspace(workspace, planNameOf({ plan: workspace.plan, subscription }, clock.now()));
   };
+  const current = async (workspaceId: WorkspaceId) =>
+    shown(db, required(await findWorkspace(db, workspaceId), "Workspace"));
 
   return [
     endpoint({
@@ -113,8 +121,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       needs: need(workspaceResource, "read"),
       answer: WorkspaceShape,
       message: "Workspace",
-      handle: async ({ caller }) =>
-        shown(db, required(await findWorkspace(db, caller.workspaceId), "Workspace")),
+      handle: ({ caller }) => current(caller.workspaceId),
     }),
     endpoint({
       id: "updateWorkspace",
@@ -130,6 +137,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       message: "Workspace updated",
       errors: ["CONFLICT"],
       async handle({ caller: { workspaceId, actor }, body }) {
+        if (isEmptyChange(WorkspaceSettings, body)) return current(workspaceId);
         const changes = readWorkspaceSettings(body);
         if (changes.requires_second_factor && actor.kind === "person" && !actor.hasSecondFactor) {
           throw new ApiError(
@@ -137,12 +145,33 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
             "Sign in with a second factor first: you would lock yourself out of the workspace",
           );
         }
-        const changed = await db.transaction(async (tx) =>
-          shown(tx, await changeWorkspaceIn(tx, workspaceId, changes, { clock, plans })),
-        );
+        const changed = await db.transaction(async (tx) => {
+          await requireLanguageField(deps, tx, workspaceId, changes.language_field);
+          return shown(tx, await changeWorkspaceIn(tx, workspaceId, changes, { clock, plans }));
+        });
         forgetKeys();
         return changed;
       },
     }),
   ];
+}
+
+/**
+ * A name that no field has would leave every recipient without a language of their own. The name that the workspace has may be
+ * sent back, also after its field was deleted.
+ * @throws ApiError VALIDATION_ERROR
+ */
+async function requireLanguageField(
+  { listFieldNames }: Pick<WorkspaceDeps, "listFieldNames">,
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  name: string | null | undefined,
+): Promise<void> {
+  if (name === undefined || name === null) return;
+  if ((await listFieldNames(tx, workspaceId)).includes(name)) return;
+  if ((await findWorkspace(tx, workspaceId))?.language_field === name) return;
+  throw invalid({
+    field: "language_field",
+    message: `language_field: no custom field is called ${name}: add the field first`,
+  });
 }

@@ -1,5 +1,6 @@
 /** The outcome of a message, in one sentence with the words of the mail server. */
 import type { ReactNode } from "react";
+import { InboxLink } from "../../parts/inbox-link.tsx";
 import { countText } from "../../parts/numbers.ts";
 import { Time } from "../../parts/time.tsx";
 import type { Message, TimelineEntry } from "./use-message.ts";
@@ -36,11 +37,7 @@ function sentenceOf(message: Message, last: TimelineEntry | undefined): ReactNod
       if (isCaptured) {
         return (
           <>
-            Captured: it is in the{" "}
-            <a href="/inbox" target="_blank" rel="noreferrer" className="text-accent underline">
-              local inbox
-            </a>
-            .
+            Captured: it is in the <InboxLink className="text-accent underline">local inbox</InboxLink>.
           </>
         );
       }

@@ -85,9 +85,22 @@ function Facts({ entry }: { readonly entry: TimelineEntry }) {
       {connection.length > 0 && <p className="text-small break-words text-muted">{connection.join(" · ")}</p>}
       {(user_agent || machine_sign) && (
         <p className="text-small break-words text-muted">
-          {[user_agent, machine_sign && `a program (${machine_sign})`].filter(Boolean).join(" · ")}
+          {[user_agent, machine_sign && `a program${whyOf(machine_sign)}`].filter(Boolean).join(" · ")}
         </p>
       )}
     </>
   );
+}
+
+/** Why an open or click counts as that of a program. */
+const signs: Readonly<Record<string, string>> = {
+  agent: "by the name it gave itself",
+  head: "it did not ask for the page",
+  prefetch: "it loaded ahead of the person",
+  early: "it came too soon after the delivery",
+  sweep: "it followed many links at once",
+};
+
+function whyOf(sign: string): string {
+  return sign in signs ? `: ${signs[sign]}` : "";
 }

@@ -12,6 +12,7 @@ import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { JobLine, type StartedJob } from "../../parts/job-line.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
+import { nameOf } from "../../parts/person-name.ts";
 import type { SelectionState } from "../../parts/selection.ts";
 import { Time } from "../../parts/time.tsx";
 import { AddPersonDialog } from "./add-person-dialog.tsx";
@@ -19,7 +20,7 @@ import { BulkActs } from "./bulk-acts.tsx";
 import { ExportButton } from "./export-people.tsx";
 import { bulkFilterOf, peopleFields, peoplePageSizes, peopleQuery } from "./people-filter.ts";
 import { PersonPanel } from "./person-panel.tsx";
-import { nameOf, PersonState } from "./person-state.tsx";
+import { PersonState } from "./person-state.tsx";
 
 type Row = Schema<"SubscriberSummary">;
 
@@ -134,6 +135,7 @@ export function PeopleList({ list }: { readonly list?: MailingList }) {
         }}
         columns={list ? columnsOf(list.id) : allColumns}
         idOf={({ id }) => id}
+        nameOf={({ email }) => email}
         pageSizes={peoplePageSizes}
         fields={peopleFields(list ? undefined : lists)}
         free="search"

@@ -10,6 +10,7 @@ import { Button } from "../../parts/button.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { Page, Panel } from "../../parts/page.tsx";
+import { nameOf } from "../../parts/person-name.ts";
 import { SkeletonLines } from "../../parts/skeleton-lines.tsx";
 import { isUnknown } from "../../parts/unknown.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
@@ -19,7 +20,7 @@ import { EraseDialog } from "./erase-dialog.tsx";
 import { textOf } from "./field-input.tsx";
 import { PersonLists } from "./person-lists.tsx";
 import { PersonFacts } from "./person-panel.tsx";
-import { nameOf, PersonState } from "./person-state.tsx";
+import { PersonState } from "./person-state.tsx";
 import { PersonTimeline } from "./person-timeline.tsx";
 
 export function PersonPage() {

@@ -7,11 +7,12 @@ import { Copyable } from "../../parts/copyable.tsx";
 import { Fact, Facts } from "../../parts/facts.tsx";
 import { Failure } from "../../parts/failure.tsx";
 import { counted, rateText } from "../../parts/numbers.ts";
+import { nameOf } from "../../parts/person-name.ts";
 import { SidePanel } from "../../parts/side-panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { PlaceLink } from "../../shell/place-link.tsx";
 import { FindingSentence } from "../suppression/finding.tsx";
-import { nameOf, PersonState } from "./person-state.tsx";
+import { PersonState } from "./person-state.tsx";
 
 export function PersonPanel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const place = usePlace();

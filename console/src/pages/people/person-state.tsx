@@ -14,14 +14,3 @@ const looks: Readonly<Record<PersonStatus, Look>> = {
 export function PersonState({ status }: { readonly status: PersonStatus }) {
   return <StateMark {...looks[status]} word={status} />;
 }
-
-/** The name of a person as one text; undefined if none is known. */
-export function nameOf({
-  first_name,
-  last_name,
-}: {
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-}): string | undefined {
-  return [first_name, last_name].filter(Boolean).join(" ") || undefined;
-}

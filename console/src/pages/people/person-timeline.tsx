@@ -147,8 +147,13 @@ function About({ entry }: { readonly entry: Activity }): ReactNode {
   if (operation === null) return null;
   return (
     <span className="text-muted">
-      {changed_fields.length > 0 ? changed_fields.join(", ") : operation}
+      {changed_fields.length > 0 ? changed_fields.map(spaced).join(", ") : spaced(operation)}
       {actor_name && ` by ${actor_name}`}
     </span>
   );
+}
+
+/** A name of the API in words: `first_name` as "first name", `updateMember` as "update member". */
+function spaced(name: string): string {
+  return name.replaceAll("_", " ").replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -8,6 +8,7 @@ import { filterFields, pageSizes } from "../../filter/filter.ts";
 import type { Column } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/empty.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
+import { nameOf } from "../../parts/person-name.ts";
 import { Time } from "../../parts/time.tsx";
 
 type Row = Schema<"Member">;
@@ -21,7 +22,7 @@ const columns: readonly Column<Row>[] = [
     id: "name",
     head: "Name",
     isSecondary: true,
-    cell: (row) => [row.first_name, row.last_name].filter(Boolean).join(" "),
+    cell: nameOf,
   },
   {
     id: "joined",

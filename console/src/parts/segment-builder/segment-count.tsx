@@ -1,10 +1,12 @@
 /** How many people a draft selects now, of how many, and ten of them. */
+
 import type { Schema } from "@posthaste/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { mayCall, usePlace } from "../../api/session.tsx";
 import { Failure } from "../failure.tsx";
 import { counted, countText, rateText } from "../numbers.ts";
+import { nameOf } from "../person-name.ts";
 import {
   type Conditions,
   draftOf,
@@ -109,12 +111,12 @@ function Samples({
         {count > people.length ? `The newest ${people.length} of them` : "Who they are"}
       </h2>
       <ul>
-        {people.map(({ subscriber_id, email, first_name, last_name }) => (
-          <li key={subscriber_id} className="truncate border-b border-line/60 py-1.5 text-table">
-            <Link to={`/${workspace.id}/people/${subscriber_id}`} className="hover:underline">
-              {email}
+        {people.map((person) => (
+          <li key={person.subscriber_id} className="truncate border-b border-line/60 py-1.5 text-table">
+            <Link to={`/${workspace.id}/people/${person.subscriber_id}`} className="hover:underline">
+              {person.email}
             </Link>
-            <span className="ml-2 text-muted">{[first_name, last_name].filter(Boolean).join(" ")}</span>
+            <span className="ml-2 text-muted">{nameOf(person)}</span>
           </li>
         ))}
       </ul>

@@ -1,9 +1,9 @@
 /**
  * Parses JSON bodies with limits that are checked before parsing, because a few bytes can be many elements, each of which
  * costs time and memory (json-scan.ts). NUL and lone surrogates are refused for every endpoint, because PostgreSQL cannot
- * store them in text or jsonb. The keys `__proto__` and `constructor.prototype` are dropped (prototype pollution). An object
- * with a duplicate key is refused (RFC 8259 section 4): parsers differ in which value they use, so a gateway that has checked
- * the body may have seen another one.
+ * store them in text or jsonb. So are the fields `__proto__` and `constructor.prototype`: a later merge would change a
+ * prototype. An object with a duplicate key is refused (RFC 8259 section 4): parsers differ in which value they use, so a
+ * gateway that has checked the body may have seen another one.
  */
 import { ApiError, invalid } from "#platform/errors.ts";
 import { type JsonScan, scanJson } from "./json-scan.ts";
@@ -70,7 +70,7 @@ function parseScanned(
     throw new ApiError("VALIDATION_ERROR", `${NO_JSON}: ${why.slice(0, 200)}`);
   }
   const mayHoldThem = text.includes("\\u") && unstorableEscape.test(text);
-  const fields = clean(value, mayHoldThem, takesAnyNumber ? () => false : isTooLarge);
+  const fields = check(value, mayHoldThem, takesAnyNumber ? () => false : isTooLarge);
   if (fields !== names) {
     throw new ApiError("VALIDATION_ERROR", "An object in the body has the same field twice");
   }
@@ -95,10 +95,10 @@ export function parsedJson(field: string, given: unknown): unknown {
 }
 
 /**
- * Checks and cleans a value in place, without recursion, because the client chooses the nesting.
- * @returns the number of fields of all objects, including those that are dropped
+ * Checks a value without recursion, because the client chooses the nesting.
+ * @returns the number of fields of all objects
  */
-function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) => boolean): number {
+function check(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) => boolean): number {
   let fields = 0;
   const open: { value: unknown; path: string }[] = [{ value: root, path: "" }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -108,7 +108,7 @@ function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) 
       if (mayHoldThem) requireStorable(value, path);
     } else if (typeof value === "object" && value !== null) {
       const entries = Object.entries(value);
-      dropPrototype(value);
+      refusePrototype(value, path);
       if (!Array.isArray(value)) {
         fields += entries.length;
         if (entries.length > MOST_NAMES) throw tooManyNames(path || "body", entries.length);
@@ -140,14 +140,19 @@ function tooLarge(field: string): ApiError {
   return invalid({ field, message });
 }
 
-/** Deletes keys by which a later merge could change a prototype. */
-function dropPrototype(value: object): void {
-  if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
+/** @throws ApiError VALIDATION_ERROR for a field by which a later merge could change a prototype */
+function refusePrototype(value: object, path: string): void {
+  if (Object.hasOwn(value, "__proto__")) throw reservedName(path, "__proto__");
   if (!Object.hasOwn(value, "constructor")) return;
   const { constructor: given } = value;
   if (typeof given === "object" && given !== null && Object.hasOwn(given, "prototype")) {
-    Reflect.deleteProperty(value, "constructor");
+    throw reservedName(path, "constructor.prototype");
   }
+}
+
+function reservedName(path: string, name: string): ApiError {
+  const field = path === "" ? name : `${path}.${name}`;
+  return invalid({ field, message: `${field} is not allowed: use another name for the field` });
 }
 
 function requireStorable(text: string, path: string): void {

@@ -35,6 +35,11 @@ export function announcesBody({ headers }: FastifyRequest): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
 
+/** Whether the headers announce a body with more than the two octets of an empty object, which some clients always send. */
+export function announcesFields({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > "{}".length;
+}
+
 function leavesLittle({ headers, refusal }: FastifyRequest): boolean {
   if (refusal !== null || headers["transfer-encoding"] !== undefined) return false;
   return Number(headers["content-length"] ?? 0) <= LITTLE_BYTES;

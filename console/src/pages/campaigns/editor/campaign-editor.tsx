@@ -24,6 +24,7 @@ import { SmsStep } from "./sms-step.tsx";
 import { ToStep } from "./to-step.tsx";
 import { type OpenDraft, useDraft } from "./use-draft.ts";
 import { type Order, useRender } from "./use-render.ts";
+import { useSentElsewhere } from "./use-sent-elsewhere.ts";
 
 interface Props {
   readonly id: string;
@@ -57,6 +58,7 @@ function OpenEditor({
 }) {
   const open = useDraft(campaign);
   const { draft } = open;
+  useSentElsewhere(open, onChanged);
   const { step, go } = useStep();
   const [part, setPart] = useState<ContentPart>("html");
   const [person, setPerson] = useState(SAMPLE);

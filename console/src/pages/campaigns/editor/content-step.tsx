@@ -36,7 +36,7 @@ export function ContentStep({ open, part, onPart, check, mail, htmlEditor, textE
         <InboxLine
           from={mail?.from.name ?? mail?.from.email ?? draft.from_name ?? draft.from_email}
           subject={mail?.subject ?? draft.subject}
-          preview={check?.preview_text ?? ""}
+          preview={mail?.preview_text ?? ""}
         />
       </div>
       <div className="px-6">

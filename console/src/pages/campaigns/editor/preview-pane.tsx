@@ -7,6 +7,7 @@ import { mayCall, usePlace } from "../../../api/session.tsx";
 import { Choice } from "../../../parts/choice.tsx";
 import { Failure } from "../../../parts/failure.tsx";
 import { MailPreview } from "../../../parts/mail-preview.tsx";
+import { nameOf } from "../../../parts/person-name.ts";
 import { Picker } from "../../../parts/picker.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
 import type { Rendering } from "./use-render.ts";
@@ -110,10 +111,10 @@ function PersonPicker({ person, onPerson }: PersonProps) {
       api.listSubscribers({ query: { limit: 20, ...(text && { search: text }) }, signal }),
     placeholderData: (former) => former,
   });
-  const people = (data?.subscribers ?? []).map(({ id, email, first_name, last_name }) => ({
-    id,
-    name: email,
-    description: [first_name, last_name].filter(Boolean).join(" "),
+  const people = (data?.subscribers ?? []).map((one) => ({
+    id: one.id,
+    name: one.email,
+    description: nameOf(one) ?? "",
   }));
   const sample = { id: SAMPLE, name: "A sample person", description: "With a value in every field" };
   return (

@@ -1,8 +1,13 @@
 /** Two versions of the same fields: two people changed them, or a former visit left changes behind. Either is taken; the other is kept. */
 import { useMemo, useState } from "react";
+import { useLists } from "../../../api/lists.ts";
+import { useAllSegments } from "../../../api/segments.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CodeDiff } from "../../../parts/code-diff.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { counted } from "../../../parts/numbers.ts";
+import { type Conditions, draftOf } from "../../../parts/segment-builder/draft.ts";
+import { GroupWords } from "../../../parts/segment-builder/sentence.tsx";
 import { Segmented } from "../../../parts/segmented.tsx";
 import { Time } from "../../../parts/time.tsx";
 import { type Draft, fieldNames } from "./draft.ts";
@@ -35,6 +40,7 @@ export function ConflictDialog({ state, autosave, onClose }: OpenDraft & { reado
             mine={draft[name]}
             theirs={conflict.theirs[name]}
             names={["Yours", "Theirs"]}
+            listId={draft.mailing_list_id}
           />
         </div>
       ))}
@@ -71,6 +77,7 @@ export function FoundDialog({ state: { found, draft }, autosave }: OpenDraft) {
             mine={found.changed[name]}
             theirs={draft[name]}
             names={["On this device", "Saved"]}
+            listId={draft.mailing_list_id}
           />
         </div>
       ))}
@@ -89,14 +96,20 @@ function Comparison({
   mine,
   theirs,
   names: [left, right],
+  listId,
 }: {
   readonly name: keyof Draft;
   readonly mine: unknown;
   readonly theirs: unknown;
   readonly names: readonly [string, string];
+  /** The list of the draft, whose fields conditions have. */
+  readonly listId: string | null;
 }) {
   const texts = useMemo(
-    () => ({ left: { name: left, text: wordsOf(mine) }, right: { name: right, text: wordsOf(theirs) } }),
+    () => ({
+      left: { name: left, value: mine, text: wordsOf(mine) },
+      right: { name: right, value: theirs, text: wordsOf(theirs) },
+    }),
     [left, right, mine, theirs],
   );
   if (name === "html_content" || name === "text_content") return <CodeDiff {...texts} />;
@@ -105,10 +118,57 @@ function Comparison({
       {[texts.left, texts.right].map((side) => (
         <div key={side.name} className="min-w-0 rounded-control bg-sunken px-3 py-2">
           <dt className="text-small text-muted">{side.name}</dt>
-          <dd className="break-words">{side.text || <span className="text-muted">Nothing</span>}</dd>
+          <dd className="break-words">
+            <Value name={name} value={side.value} listId={listId} />
+          </dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+/** A value in words: lists and segments by their names, conditions as a sentence. */
+function Value({
+  name,
+  value,
+  listId,
+}: {
+  readonly name: keyof Draft;
+  readonly value: unknown;
+  readonly listId: string | null;
+}) {
+  const lists = useLists();
+  const { data: segments } = useAllSegments();
+  if (value === null || value === undefined || value === "") {
+    return <span className="text-muted">Nothing</span>;
+  }
+  switch (name) {
+    case "mailing_list_id":
+      return lists?.find(({ id }) => id === value)?.name ?? "Another list";
+    case "segment_id":
+      return segments?.find(({ id }) => id === value)?.name ?? "Another segment";
+    case "segment_conditions":
+      return <ConditionsWords conditions={value as Conditions} listId={listId} />;
+    case "scheduled_at":
+      return <Time at={value as string} isPrecise />;
+    default:
+      return wordsOf(value);
+  }
+}
+
+function ConditionsWords({
+  conditions,
+  listId,
+}: {
+  readonly conditions: Conditions;
+  readonly listId: string | null;
+}) {
+  const draft = useMemo(() => draftOf(conditions), [conditions]);
+  if (listId === null) return counted(conditions.rules.length, "condition");
+  return (
+    <>
+      People <GroupWords listId={listId} group={draft} />
+    </>
   );
 }
 

@@ -76,6 +76,7 @@ export function Recipients({ campaign }: { readonly campaign: Data<"getCampaign"
         columns={columns}
         // Names the message, which a row opens, and the person, whom the act on chosen rows is about.
         idOf={({ id: message, subscriber_id }) => `${message} ${subscriber_id ?? ""}`}
+        nameOf={({ localpart, domain }) => `${localpart}@${domain}`}
         fields={fields}
         free="email"
         placeholder="Filter by address, opened:, clicked:, link: …"
