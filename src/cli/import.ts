@@ -15,6 +15,7 @@ import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "./command/database.ts";
 import { argument } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
+import { inOptions } from "./command/words-of-options.ts";
 
 interface InspectOptions {
   readonly list?: string;
@@ -104,33 +105,6 @@ async function inspectFileOrSay(inspect: () => Promise<ImportReport>): Promise<I
 }
 
 const refusals = new Set(["BAD_REQUEST", "VALIDATION_ERROR"]);
-
-/** Replaces the names of form fields in a message by the command's options: "opt_out_column=Active" becomes "--opt-out-column Active". */
-function inOptions(sentence: string): string {
-  return sentence
-    .replaceAll(/\bopt_out_column=ignore\b/g, "--opt-out-column ignore")
-    .replaceAll(/\bhas_header=false\b/g, "--no-header")
-    .replaceAll(/\bin mapping$/g, "with --map")
-    .replaceAll(/\bmapping(\[\d+\])(?:\.(?:column|field))?/g, "--map$1")
-    .replaceAll(/\bmapping (?=must name|leaves)/g, "--map ")
-    .replaceAll(/\bopt_out_column=(.+?)(?=, and it decides| as well$)/g, '--opt-out-column "$1"')
-    .replaceAll(
-      /\b(status|date_format|encoding)=(\w+)/g,
-      (_, field: string, value: string) => `${optionOf(field)} ${value}`,
-    )
-    .replaceAll(
-      /\b(?:the form field )?(opt_out_column|date_format|encoding)\b(?! of| is a guess|,)/g,
-      (text, field: string) =>
-        field === "encoding" && !text.startsWith("the form field") ? text : optionOf(field),
-    )
-    .replaceAll(
-      /\b([Ss])end (the file|it) again with/g,
-      (_, s: string, what: string) => `${s === "S" ? "Inspect" : "inspect"} ${what} again with`,
-    )
-    .replaceAll(/\bsend (?=--)/g, "give ");
-}
-
-const optionOf = (field: string) => `--${field.replaceAll("_", "-")}`;
 
 /** One option, such as `E-Mail=email` or `#3=custom_fields.city`. */
 function readMapped(text: string, others: ImportMapping = []): ImportMapping {

@@ -6,13 +6,13 @@
 import { once } from "node:events";
 import { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { sentence } from "./command/error-sentence.ts";
 import type { Output } from "./command/output.ts";
 import { bareProgram, exitCodeOf } from "./command/run-program.ts";
+import { LOCAL_SERVICE, readServiceUrl } from "./command/service-address.ts";
 
-const LOCAL = "http://127.0.0.1:8080";
 /** JSON-RPC: an error of the server. */
 const SERVER_ERROR = -32_000;
 
@@ -35,23 +35,19 @@ export function addMcpCommand(program: Command, { stdin, stdout, stderr, environ
   program
     .command("mcp")
     .description("connect an AI assistant to a running service: the Model Context Protocol over stdio")
-    .option("--url <url>", `address of the service; default: POSTHASTE_URL, or ${LOCAL}`, readServiceUrl)
+    .option(
+      "--url <url>",
+      `address of the service; default: POSTHASTE_URL, or ${LOCAL_SERVICE}`,
+      readServiceUrl,
+    )
     .option("--key <key>", "API key; default: POSTHASTE_KEY, which the list of processes does not show")
     .option("--tools <list>", "all, or resources and operations such as campaigns,getMessage")
     .action(async ({ url, key = environment.POSTHASTE_KEY, tools }: McpOptions) => {
       if (!key) throw new Error("Set POSTHASTE_KEY to an API key, or use --key");
-      const address = new URL("/mcp", url ?? readServiceUrl(environment.POSTHASTE_URL || LOCAL));
+      const address = new URL("/mcp", url ?? readServiceUrl(environment.POSTHASTE_URL || LOCAL_SERVICE));
       if (tools !== undefined) address.searchParams.set("tools", tools);
       await new Bridge(address, key, stderr).run(stdin ?? [], stdout);
     });
-}
-
-function readServiceUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new InvalidArgumentError(`The address of a service is such as ${LOCAL}.`);
-  }
-  return url;
 }
 
 /** Passes messages between an assistant and a service. */

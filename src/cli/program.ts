@@ -18,6 +18,7 @@ import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
 import { addMcpCommand } from "./mcp.ts";
 import { addMigrateCommand } from "./migrate.ts";
+import { addMigrateFromCommands } from "./migrate-from.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
 import { addServeCommand } from "./serve.ts";
@@ -43,6 +44,7 @@ export function createProgram(options: CliOptions): Command {
   addDoctorCommand(program, options);
   addDemoCommand(program, options);
   addMcpCommand(program, options);
+  addMigrateFromCommands(program, options);
   return program;
 }
 

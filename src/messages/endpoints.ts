@@ -41,7 +41,8 @@ const MessageLogRow = Type.Object(
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     from_email: Type.String({ description: "The sender's address." }),
     subject: Type.String({
-      description: "The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one.",
+      description:
+        "The subject; of a campaign or autoresponder the template, with its merge tags. `GET /messages/{id}/content` has the rendered one.",
     }),
     next_attempt_at: nullable(
       described(Timestamp, "When it is tried next, in UTC; null unless it is deferred."),

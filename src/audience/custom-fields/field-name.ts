@@ -1,7 +1,7 @@
 /** Names of custom fields: normalises and checks what a caller gives. */
 import { invalid } from "#platform/errors.ts";
 
-const LONGEST_NAME = 64;
+export const LONGEST_FIELD_NAME = 64;
 
 /** Fields that a subscriber has anyway, and property names that every object has. */
 const reserved = new Set([
@@ -31,7 +31,7 @@ export function readFieldName(text: string): string {
   const name = normalizeFieldName(text);
   const fault = (message: string) => invalid({ field: "field_name", message: `field_name ${message}` });
   if (!/^[a-z0-9_]+$/.test(name)) throw fault("may hold letters a to z, digits, blanks and underscores");
-  if (name.length > LONGEST_NAME) throw fault(`must be at most ${LONGEST_NAME} characters`);
+  if (name.length > LONGEST_FIELD_NAME) throw fault(`must be at most ${LONGEST_FIELD_NAME} characters`);
   if (isReservedName(name)) throw fault(`${name} is reserved`);
   return name;
 }

@@ -43,12 +43,12 @@ interface TypeEntry {
   readonly hasChoices?: true;
 }
 
-const LONGEST_TEXT = 1_000;
+export const LONGEST_TEXT_VALUE = 1_000;
 const LONGEST_TEXTAREA = 10_000;
 const LONGEST_URL = 2_048;
 
 export const typeTable: Readonly<Record<FieldType, TypeEntry>> = {
-  text: { rules: "length", read: (value) => readText(value, LONGEST_TEXT) },
+  text: { rules: "length", read: (value) => readText(value, LONGEST_TEXT_VALUE) },
   textarea: { rules: "length", read: (value) => readText(value, LONGEST_TEXTAREA) },
   number: { rules: "size", read: readNumber },
   date: { rules: "none", read: readDate },

@@ -23,8 +23,8 @@ export type FieldSettings = Pick<
   | "is_active"
 > & { readonly display_order: number | null };
 
-const MOST_OPTIONS = 500;
-const LONGEST_OPTION = 200;
+export const MOST_OPTIONS = 500;
+export const LONGEST_OPTION = 200;
 
 const checkOptions = bodyReader(
   Type.Object({ field_options: Type.Array(Option, { minItems: 1, maxItems: MOST_OPTIONS }) }),

@@ -547,11 +547,7 @@ describe("behind a proxy", () => {
       "2001:db8:0:0::/64 2001:db8::7",
     ],
     ["version 2 with fields behind the addresses", [SEEN], "2001:db8:0:0::/64 2001:db8::7"],
-    [
-      "version 2 in parts",
-      [SEEN.subarray(0, 14), SEEN.subarray(14)],
-      "2001:db8:0:0::/64 2001:db8::7",
-    ],
+    ["version 2 in parts", [SEEN.subarray(0, 14), SEEN.subarray(14)], "2001:db8:0:0::/64 2001:db8::7"],
     ["version 1 without an address", ["PROXY UNKNOWN\r\n"], "127.0.0.1 127.0.0.1"],
     [
       "version 2 of the proxy itself",

@@ -1,0 +1,134 @@
+/** Sources that are files alone: Postal, and a folder of CSV files. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { startImportService } from "#test/support/imports.ts";
+import { startMigration } from "#test/support/migration.ts";
+
+const service = await startImportService();
+
+test("suppressions of Postal that have not expired come over, hard fails as bounces", async () => {
+  const migration = await startMigration(service);
+  const path = join(migration.folder, "suppressions.tsv");
+  const later = Math.floor(Date.now() / 1000) + 86_400;
+  await writeFile(
+    path,
+    [
+      "type\taddress\treason\ttimestamp\tkeep_until",
+      `recipient\tdead@x.example\ttoo many hard fails\t1700000000.5\t${later}.5`,
+      `recipient\tfull@x.example\ttoo many soft fails\t1700000000.5\t${later}.5`,
+      "recipient\told@x.example\ttoo many hard fails\t1700000000.5\t1700000001.5",
+      `recipient\tmanual@x.example\tasked by phone\t1700000000.5\t${later}`,
+      `recipient\tnot an address\ttoo many hard fails\t1700000000\t${later}`,
+    ].join("\n"),
+  );
+  const done = await migration.run(["postal", "--from", path, "--json"]);
+  expect(done.code, done.stderr).toBe(0);
+  expect(await migration.suppressions()).toEqual({
+    "Postal: too many hard fails": ["dead@x.example"],
+    "Postal: suppressed": ["manual@x.example"],
+  });
+  expect(done.leftOut).toEqual([
+    "suppression,suppressions.tsv,full@x.example,was suppressed for a while only: too many soft fails",
+    "suppression,suppressions.tsv,old@x.example,had expired in Postal",
+    "suppression,Postal: too many hard fails,not an address,is neither an address nor a domain",
+  ]);
+  const again = await migration.run(["postal", "--from", path, "--json"]);
+  expect(again.report.suppressions.map(({ added }: { added: number }) => added)).toEqual([0, 0]);
+  for (const [words, sentence] of [
+    [[], "Name the files with --from: Postal is read from files alone"],
+    [["--from", "https://postal.example.org"], "Postal is read from files alone"],
+  ] as const) {
+    const refused = await migration.run(["postal", ...words]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(sentence) });
+  }
+});
+
+test("each CSV file of a folder becomes a list, with types of fields, opt-outs and suppressions", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "lists");
+  await mkdir(folder);
+  const files: Readonly<Record<string, string>> = {
+    "Kunden.csv":
+      "E-Mail;Vorname;Nachname;Punkte;Seit;PLZ;Status (alt);Abgemeldet\nin@x.example;Zoë;Müller;7;2019-05-06;01234;=x;\nout@x.example;Bob;Lee;8;2019-05-07;10115;gut;ja\ndead@x.example;Ida;Ray;;;;;\nkaputt;Tom;May;;;;;\n",
+    "News.csv": "email,status\nin@x.example,unsubscribed\nshop@gone.example,\n",
+    "suppressions.csv":
+      "email,reason\ndead@x.example,Hard bounce\nangry@x.example,spam complaint\n@gone.example,\n",
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  const words = ["csv-folder", "--from", folder, "--json"];
+  const done = await migration.run(words);
+  expect(done.code, done.stderr).toBe(0);
+  const people = await migration.people();
+  expect(people).toEqual({
+    Kunden: {
+      "in@x.example": {
+        name: "Zoë Müller",
+        status: "active",
+        source: "CSV files",
+        fields: { punkte: 7, seit: "2019-05-06", plz: "01234", status_alt: "=x" },
+      },
+      "out@x.example": expect.objectContaining({ status: "unsubscribed" }),
+      "dead@x.example": expect.objectContaining({ status: "bounced" }),
+    },
+    News: {
+      "in@x.example": expect.objectContaining({ status: "unsubscribed" }),
+      "shop@gone.example": expect.objectContaining({ status: "active" }),
+    },
+  });
+  expect(await migration.fieldTypes()).toEqual({
+    punkte: "number",
+    seit: "date",
+    plz: "text",
+    status_alt: "text",
+  });
+  expect(await migration.suppressions()).toEqual({
+    "Suppressed before: bounced": ["dead@x.example"],
+    "Suppressed before: complained": ["angry@x.example"],
+    "Suppressed before": ["gone.example"],
+  });
+  expect(done.leftOut).toEqual([expect.stringMatching(/^person,"?Kunden.csv, line 5"?,kaputt,/)]);
+  await migration.run(words);
+  expect(await migration.people()).toEqual(people);
+});
+
+test("a file that may say who gets no mail is refused until the caller decides, and nothing is written", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "doubtful");
+  await mkdir(folder);
+  await writeFile(join(folder, "People.csv"), "email,Newsletter\nin@x.example,yes\nout@x.example,no\n");
+  await writeFile(join(folder, "Others.csv"), "email\nother@x.example\n");
+  const refused = await migration.run(["csv-folder", "--from", folder]);
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/People\.csv: .*--opt-out-column/),
+  });
+  expect(await migration.people()).toEqual({});
+  const done = await migration.run(["csv-folder", "--from", folder, "--opt-out-column", "Newsletter"]);
+  expect(done.code, done.stderr).toBe(0);
+  expect(await migration.people()).toMatchObject({
+    People: { "in@x.example": { status: "active" }, "out@x.example": { status: "unsubscribed" } },
+    Others: { "other@x.example": { status: "active" } },
+  });
+  expect(done.stdout).toMatch(/LIST +IS +ACTIVE +UNSUBSCRIBED/);
+});
+
+test("a value that a known custom field does not take is left out, and its person comes", async () => {
+  const migration = await startMigration(service);
+  const path = join(migration.folder, "choices");
+  await mkdir(path);
+  const write = (rows: string) => writeFile(join(path, "List.csv"), `email,points,since\n${rows}`);
+  await write("a@x.example,1,2020-01-01\n");
+  await migration.run(["csv-folder", "--from", path]);
+  await write("a@x.example,many,2020-01-01\nb@x.example,2,soon\n");
+  const second = await migration.run(["csv-folder", "--from", path, "--json"]);
+  expect(second.code, second.stderr).toBe(0);
+  expect(second.leftOut).toEqual([
+    "value,List,a@x.example,points must be a number",
+    expect.stringMatching(/^"?value"?,List,b@x\.example,"?since must be a date/),
+  ]);
+  expect((await migration.people()).List).toMatchObject({
+    "a@x.example": { fields: { points: 1, since: "2020-01-01" } },
+    "b@x.example": { fields: { points: 2 } },
+  });
+});

@@ -1,0 +1,137 @@
+/** The files that a source is read from: a file, a folder with its subfolders, or the contents of a zip file. */
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, readdir, stat } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { openPromise } from "yauzl";
+import { inOptions } from "#cli/command/words-of-options.ts";
+import { ApiError } from "#platform/errors.ts";
+
+export interface GivenFile {
+  /** Its path within the folder or zip file, with slashes and without control characters. */
+  readonly name: string;
+  /** Where it can be read. */
+  readonly path: string;
+}
+
+const MOST_FILES = 10_000;
+/** Unpacked octets of a zip or gzip file; a million people take some hundred megabytes. */
+const MOST_OCTETS = 20 * 1024 ** 3;
+const ZIP_MAGIC = [0x50, 0x4b];
+const GZIP_MAGIC = [0x1f, 0x8b];
+/** Files that any product exports; pictures and reports are not unpacked. */
+const useful = /\.(?:csv|tsv|txt|html?)$/i;
+
+/**
+ * @param folder for the contents of a zip file
+ * @throws Error with a sentence for a missing file, a file that is no zip file although its name says so, and an empty one
+ */
+export async function openGivenFiles(from: string, folder: string): Promise<GivenFile[]> {
+  const found = await stat(from).catch((fault: NodeJS.ErrnoException) => fault);
+  if (found instanceof Error) {
+    const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
+    throw new Error(isMissing ? `${from} does not exist` : `${from} cannot be read: ${found.message}`);
+  }
+  if (found.isDirectory()) return filesIn(from);
+  const isZip = await beginsWith(from, ZIP_MAGIC);
+  if (isZip) return unzip(from, folder);
+  if (/\.zip$/i.test(from)) throw new Error(`${from} is not a zip file`);
+  return [{ name: shownName(basename(from)), path: await plainFile(from, join(folder, "unpacked")) }];
+}
+
+/** The path of the file, or of its contents if it is a gzip file. */
+export async function plainFile(path: string, unpackedPath: string): Promise<string> {
+  if (!(await beginsWith(path, GZIP_MAGIC))) return path;
+  const budget = new OctetBudget(path);
+  await pipeline(
+    createReadStream(path),
+    createGunzip(),
+    (source: AsyncIterable<Uint8Array>) => budget.pass(source),
+    createWriteStream(unpackedPath),
+  );
+  return unpackedPath;
+}
+
+async function filesIn(folder: string): Promise<GivenFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && useful.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ name: shownName(relative(folder, path)), path }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  if (files.length === 0) throw new Error(`${folder} has no CSV file`);
+  if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`);
+  return files;
+}
+
+/** The names within the zip file are not used as paths, so none can lead out of the folder. */
+async function unzip(path: string, folder: string): Promise<GivenFile[]> {
+  const zip = await openPromise(path).catch((fault: unknown): never => {
+    throw new Error(`${path} is not a zip file that can be read: ${messageOf(fault)}`, { cause: fault });
+  });
+  const files: GivenFile[] = [];
+  const budget = new OctetBudget(path);
+  try {
+    for await (const entry of zip.eachEntry()) {
+      const { fileName } = entry;
+      if (!useful.test(fileName) || /(?:^|\/)(?:__MACOSX|\.)/.test(fileName)) continue;
+      if (files.length >= MOST_FILES) throw new Error(`${path} has more than ${MOST_FILES} files`);
+      const unpacked = join(folder, `unzipped-${files.length}`);
+      await pipeline(
+        await zip.openReadStreamPromise(entry),
+        (source: AsyncIterable<Uint8Array>) => budget.pass(source),
+        createWriteStream(unpacked),
+      );
+      files.push({ name: shownName(fileName), path: unpacked });
+    }
+  } finally {
+    zip.close();
+  }
+  if (files.length === 0) throw new Error(`${path} has no CSV file`);
+  return files.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** Names the file in a sentence about its content. Other faults stay as they are. */
+export function faultInFile(file: GivenFile, fault: unknown): unknown {
+  if (!(fault instanceof ApiError)) return fault;
+  return new Error(`${file.name}: ${inOptions(fault.message)}`, { cause: fault });
+}
+
+/** Ends a stream that unpacks to more than a disk should take. */
+class OctetBudget {
+  readonly #path: string;
+  #octets = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async *pass(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of source) {
+      this.#octets += chunk.length;
+      if (this.#octets > MOST_OCTETS)
+        throw new Error(`${this.#path} unpacks to more than ${MOST_OCTETS} octets`);
+      yield chunk;
+    }
+  }
+}
+
+/** Names of files reach the operator's terminal. */
+function shownName(path: string): string {
+  return path.replaceAll(/\p{Cc}/gu, "?").toWellFormed();
+}
+
+async function beginsWith(path: string, magic: readonly number[]): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
+    return bytesRead === magic.length && magic.every((octet, at) => buffer[at] === octet);
+  } finally {
+    await file.close();
+  }
+}
+
+function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}
