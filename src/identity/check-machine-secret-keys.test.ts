@@ -22,7 +22,7 @@ const admit = (secrets: Secrets) => db.transaction((tx) => requireUsableKeys(tx,
 
 beforeEach(async () => {
   await db.run(sql`delete from secret_keys`);
-  await db.run(sql`delete from running_processes`);
+  await db.run(sql`delete from secret_key_rings`);
   await db.run(sql`delete from sending_domains`);
 });
 
@@ -106,9 +106,9 @@ test("a retired key may be missing or in the ring, but not come first again", as
 test("a process that was killed is forgotten, and one that stopped is so at once", async () => {
   const killed = await SecretKeyRegistration.begin(db, own, createLog("silent"));
   const promoted = createSecrets(OTHER_KEY, SECRET_KEY);
-  await db.run(sql`update running_processes set seen_at = now() - interval '89 s'`);
+  await db.run(sql`update secret_key_rings set seen_at = now() - interval '89 s'`);
   await expect(admit(promoted)).rejects.toThrow("is new");
-  await db.run(sql`update running_processes set seen_at = now() - interval '91 s'`);
+  await db.run(sql`update secret_key_rings set seen_at = now() - interval '91 s'`);
   await admit(promoted);
   await killed.stop();
 });

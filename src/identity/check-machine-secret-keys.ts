@@ -7,20 +7,20 @@ import { hostname } from "node:os";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
-import { programVersion } from "#platform/process/program-version.ts";
 import {
-  listRunningProcesses,
-  processNames,
-  type RunningProcess,
-  removeRunningProcess,
-  saveRunningProcess,
-} from "#platform/process/running-processes-store.ts";
-import { listSecretKeys, lockSecretKeys, saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
+  listRunningRings,
+  listSecretKeys,
+  lockSecretKeys,
+  type RunningRing,
+  removeRing,
+  saveRing,
+  saveSecretKey,
+} from "#platform/secrets/key-fingerprints-store.ts";
 import { newSecretKey } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
-/** Far more often than the rows of killed processes expire (platform/process/running-processes-store.ts). */
+/** Far more often than the rows of killed processes expire (platform/secrets/key-fingerprints-store.ts). */
 const RENEW_MS = 20_000;
 
 /** Why a process with these keys must not start, as an Error for the operator; null when it may. Changes nothing. */
@@ -55,16 +55,21 @@ export function firstKeyFault(db: Queryable): Promise<Error | null> {
 }
 
 /** Running processes that cannot open what this key seals. */
-export async function processesWithout(db: Queryable, fingerprint: Buffer): Promise<RunningProcess[]> {
-  const running = await listRunningProcesses(db);
-  return running.filter(({ fingerprints }) => !fingerprints.some((one) => one.equals(fingerprint)));
+export async function processesWithout(db: Queryable, fingerprint: Buffer): Promise<RunningRing[]> {
+  const rings = await listRunningRings(db);
+  return rings.filter(({ fingerprints }) => !fingerprints.some((one) => one.equals(fingerprint)));
+}
+
+/** Such as "mail1 (process 4711), mail2 (process 12)". */
+export function processNames(processes: readonly Pick<RunningRing, "host" | "pid">[]): string {
+  return processes.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
 }
 
 /**
  * What the operator must do so that all running processes sign with the first of these keys, such as "restart the
  * service (mail1, process 4711), which still signs with 783e02c4"; null when all do.
  */
-export function restartAdvice(running: readonly RunningProcess[], secrets: Secrets): string | null {
+export function restartAdvice(running: readonly RunningRing[], secrets: Secrets): string | null {
   const [own] = secrets.fingerprints;
   const late = running.filter(({ fingerprints }) => fingerprints[0]?.equals(own) === false);
   if (late.length === 0) return null;
@@ -96,33 +101,27 @@ export class SecretKeyRegistration {
   readonly #db: Database;
   readonly #secrets: Secrets;
   readonly #log: Log;
-  readonly #process: RunningProcess;
+  readonly #ring: RunningRing;
   readonly #timer: NodeJS.Timeout;
   #renewing: Promise<void> | null = null;
 
-  private constructor(db: Database, secrets: Secrets, log: Log, running: RunningProcess) {
+  private constructor(db: Database, secrets: Secrets, log: Log, ring: RunningRing) {
     this.#db = db;
     this.#secrets = secrets;
     this.#log = log;
-    this.#process = running;
+    this.#ring = ring;
     this.#timer = setInterval(() => void this.renew(), RENEW_MS).unref();
   }
 
   /** @throws an Error for the operator when a process with these keys must not start */
   static async begin(db: Database, secrets: Secrets, log: Log): Promise<SecretKeyRegistration> {
     const { fingerprints } = secrets;
-    const running = {
-      process_id: newId(),
-      host: hostname(),
-      pid: process.pid,
-      version: programVersion,
-      fingerprints,
-    };
+    const ring = { process_id: newId(), host: hostname(), pid: process.pid, fingerprints };
     await db.transaction(async (tx) => {
       await requireUsableKeys(tx, secrets);
-      await saveRunningProcess(tx, running);
+      await saveRing(tx, ring);
     });
-    return new SecretKeyRegistration(db, secrets, log, running);
+    return new SecretKeyRegistration(db, secrets, log, ring);
   }
 
   /** Renews the registration, and logs when the process lacks a key that is needed now. */
@@ -136,12 +135,12 @@ export class SecretKeyRegistration {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
-    await removeRunningProcess(this.#db, this.#process.process_id);
+    await removeRing(this.#db, this.#ring.process_id);
   }
 
   async #renew(): Promise<void> {
     try {
-      await saveRunningProcess(this.#db, this.#process);
+      await saveRing(this.#db, this.#ring);
       const fault = await secretKeyFault(this.#db, this.#secrets);
       if (fault !== null)
         this.#log.error(`the secret keys of this process are out of date: ${fault.message}`);
@@ -169,7 +168,7 @@ function missingKeysError(missing: readonly Buffer[]): Error {
   );
 }
 
-function notEverywhereError(first: Buffer, behind: readonly RunningProcess[]): Error {
+function notEverywhereError(first: Buffer, behind: readonly RunningRing[]): Error {
   return new Error(
     `the first secret key of this machine, ${shortFingerprint(first)}, is new, and what it seals could not be opened by ` +
       `${processNames(behind)}. Put the new key behind the one in use (SECRET_KEY=old,new), restart every machine so, and only ` +

@@ -5,14 +5,14 @@ import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
 import {
   foreignKeyError,
   processesWithout,
+  processNames,
   restartAdvice,
   secretKeyFault,
 } from "#identity/check-machine-secret-keys.ts";
 import type { Config } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { listRunningProcesses, processNames } from "#platform/process/running-processes-store.ts";
-import { type KnownKey, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
+import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -58,7 +58,7 @@ async function rotationState(db: Database, secrets: Secrets): Promise<string | n
       ? `A rotation is under way: every running process has the new key ${name}. Run ${ROTATE}.`
       : `A rotation is under way: restart the service with the new key ${name} (${processNames(behind)}).`;
   }
-  const running = await listRunningProcesses(db);
+  const running = await listRunningRings(db);
   const late = restartAdvice(running, secrets);
   if (late !== null) {
     const ahead = running.filter(({ fingerprints: [other] }) => other && isLater(known, other, first));

@@ -1,9 +1,10 @@
 /** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
+import { processNames } from "#identity/check-machine-secret-keys.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { listRunningProcesses, processNames } from "#platform/process/running-processes-store.ts";
 import {
   type KnownKey,
+  listRunningRings,
   listSecretKeys,
   lockSecretKeys,
   retireSecretKey,
@@ -73,8 +74,8 @@ async function findKey(db: Queryable, named: string): Promise<KnownKey> {
 }
 
 async function refuseWhileUsed(db: Queryable, fingerprint: Buffer): Promise<void> {
-  const running = await listRunningProcesses(db);
-  const users = running.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint));
+  const rings = await listRunningRings(db);
+  const users = rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint));
   if (users.length === 0) return;
   throw new Error(
     `${processNames(users)} still ${users.length === 1 ? "signs" : "sign"} with ${shortFingerprint(fingerprint)}: put the new key first there and restart the service`,

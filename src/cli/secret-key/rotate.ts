@@ -8,11 +8,15 @@
  *
  * Each run determines the next step from the database. It may be interrupted at any point and repeated.
  */
-import { processesWithout, requireUsableKeys, restartAdvice } from "#identity/check-machine-secret-keys.ts";
+import {
+  processesWithout,
+  processNames,
+  requireUsableKeys,
+  restartAdvice,
+} from "#identity/check-machine-secret-keys.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { listRunningProcesses, processNames } from "#platform/process/running-processes-store.ts";
-import { listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
+import { listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -59,7 +63,7 @@ Nothing has changed yet. Add it to SECRET_KEY on every machine, behind the key i
 restart every machine, and run \`${AGAIN}\` again.
 `;
   }
-  const running = await listRunningProcesses(db);
+  const running = await listRunningRings(db);
   if (running.length === 0) return seal(db, keys.write([key, first, ...others]));
   keys.write([first, key, ...others]);
   return `A new secret key is in ${keys.file}, behind the one in use. It seals nothing yet.
@@ -105,7 +109,7 @@ async function remaining(db: Database, { secrets }: MachineKeys, unopened: numbe
     unopened === 0
       ? ""
       : `No key of this machine opens ${counted(unopened, "sealed value")}: nothing was changed there.\n`;
-  const late = restartAdvice(await listRunningProcesses(db), secrets);
+  const late = restartAdvice(await listRunningRings(db), secrets);
   if (late !== null) {
     return `${lost}Everything is sealed with ${first}. One step is left: ${late}. Then the rotation is complete.\n`;
   }

@@ -9,8 +9,7 @@ import { SecretKeyRegistration } from "#identity/check-machine-secret-keys.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { saveRunningProcess } from "#platform/process/running-processes-store.ts";
-import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
+import { saveRing, saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { parseRing } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -53,7 +52,7 @@ const asMade = await Promise.all(
 
 beforeEach(async () => {
   await db.run(sql`delete from secret_keys`);
-  await db.run(sql`delete from running_processes`);
+  await db.run(sql`delete from secret_key_rings`);
   for (const { table, column, rows } of asMade) {
     for (const { id, sealed } of rows) {
       await db.run(sql`update ${raw(table)} set ${raw(column)} = ${sealed} where id = ${id}`);
@@ -209,13 +208,7 @@ test("another machine that signs with an earlier key is given the keys before it
   const first = await newMachine({ env: `${NEW},${OLD}` });
   await saveSecretKey(db, old.fingerprints[0]);
   const { fingerprints } = both;
-  await saveRunningProcess(db, {
-    process_id: newId(),
-    host: "mail2.example",
-    pid: 17,
-    version: "0.2.0",
-    fingerprints,
-  });
+  await saveRing(db, { process_id: newId(), host: "mail2.example", pid: 17, fingerprints });
   await start(promoted);
   await first.run("rotate");
   const step =

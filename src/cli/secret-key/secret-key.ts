@@ -7,8 +7,12 @@ import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { listRunningProcesses } from "#platform/process/running-processes-store.ts";
-import { listSecretKeys, retireOtherKeys, saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
+import {
+  listRunningRings,
+  listSecretKeys,
+  retireOtherKeys,
+  saveSecretKey,
+} from "#platform/secrets/key-fingerprints-store.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -68,9 +72,9 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
 }
 
 async function listKeys(db: Database, { secrets }: MachineKeys) {
-  const [known, running, { byPosition, unopened }] = [
+  const [known, rings, { byPosition, unopened }] = [
     await listSecretKeys(db),
-    await listRunningProcesses(db),
+    await listRunningRings(db),
     await countSealed(db, secrets, sealedColumns),
   ];
   const positionOf = (fingerprint: Buffer) =>
@@ -88,7 +92,7 @@ async function listKeys(db: Database, { secrets }: MachineKeys) {
         state,
         here: position < 0 ? "missing" : position === 0 ? "seals and signs" : "opens and verifies",
         sealed_values: byPosition[position] ?? null,
-        processes: running.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint)).length,
+        processes: rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint)).length,
         last_used_at,
       };
     },
