@@ -45,7 +45,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function serve(environment: Environment, roles: readonly Role[]): Promise<never> {
   const config = readConfig(environment);
   mergeLanes(config.LANES_FILE);
-  const log = createLog(config.LOG_LEVEL);
+  const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
   const stopping = new AbortController();
   // The signals can arrive more than once: a supervisor signals every process, and people press Ctrl-C again.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
