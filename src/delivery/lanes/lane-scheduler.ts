@@ -38,6 +38,7 @@ interface ComposingMessage extends RoutedMessage {
 }
 
 export class LaneScheduler {
+  readonly #lane: Lane;
   readonly #sessions: SessionPool;
   readonly #throttle: LaneThrottle;
   readonly #composing: ComposeOptions;
@@ -49,6 +50,7 @@ export class LaneScheduler {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(lane: Lane, settings: SessionSettings, composing: ComposeOptions, events: TransportEvents) {
+    this.#lane = lane;
     this.#throttle = new LaneThrottle(lane);
     this.#sessions = new SessionPool(lane, settings);
     this.#composing = composing;
@@ -212,6 +214,7 @@ export class LaneScheduler {
     const { message, destination } = routed;
     const { host, localAddress: sourceIp, tls } = used.session;
     let isFresh = false;
+    const begunAt = performance.now();
     const mayBegin = () => {
       if (!this.#mayGoOn(routed)) return false;
       isFresh = used.carried === 0;
@@ -233,6 +236,7 @@ export class LaneScheduler {
           sourceIp,
           tls: tlsNote(tls, demand, used.tlsFault),
           conversation: { opening: used.opening, lines: encodeConversation(transcript.lines) },
+          ms: performance.now() - begunAt,
         });
       }
     } catch (error) {
@@ -260,11 +264,12 @@ export class LaneScheduler {
   async #open({ message, destination }: RoutedMessage): Promise<PooledSession | undefined> {
     try {
       await this.#sessions.keepIdle(this.#throttle.connections - this.#runners);
+      const begunAt = performance.now();
       const opened = await this.#sessions.open(destination);
       // A host that fails a TLS demand is reachable: the demands of one domain must not pause the lane.
       this.#throttle.connected("session" in opened || isTlsFault(opened.failure.result));
       if ("session" in opened) return opened;
-      this.#attempted(message, opened.failure);
+      this.#attempted(message, { ...opened.failure, ms: performance.now() - begunAt });
     } catch (error) {
       this.#events.onEnd(message, { kind: "unsendable", error });
     }
@@ -273,7 +278,7 @@ export class LaneScheduler {
 
   #attempted(message: ReadyMessage, attempt: SmtpAttempt): void {
     this.#throttle.attempted(attempt.result);
-    this.#events.onEnd(message, { kind: "attempted", attempt });
+    this.#events.onEnd(message, { kind: "attempted", attempt: { ...attempt, lane: this.#lane.name } });
     this.#requeueForPause();
   }
 

@@ -17,6 +17,8 @@ export interface DeliveryResult {
   readonly outcome: Outcome | null;
   /** Set for an SMS with a delivery receipt to follow: the id that its gateway gave. */
   readonly submission?: { readonly gateway: string; readonly gatewayId: string };
+  /** Set for a message that failed because the time for its retries is over. */
+  readonly hasExpired?: true;
 }
 
 /** @param random from 0 to 1, for the jitter of the retry */
@@ -90,7 +92,7 @@ export function deferOrFail(
   });
   if (next === "expired") {
     const detail = `Gave up after ${attempts} attempts: ${details.detail}`;
-    return finish(message, now, { ...details, status: "failed", detail }, attempts);
+    return { ...finish(message, now, { ...details, status: "failed", detail }, attempts), hasExpired: true };
   }
   const outcome = { ...identify(message), ...details, attempts, time: now, nextAttemptAt: next };
   return {
@@ -133,6 +135,7 @@ export function requeue(
   return {
     settlement: settlementOf(message, now, attempts, null),
     outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
+    hasExpired: true,
   };
 }
 

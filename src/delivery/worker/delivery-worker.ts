@@ -34,6 +34,7 @@ import type { Log } from "#platform/log/log.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Journal } from "./journal.ts";
+import { logOutcome } from "./log-outcome.ts";
 import { Recovery } from "./recovery.ts";
 import { ResultWriter } from "./result-writer.ts";
 
@@ -208,16 +209,17 @@ export class DeliveryWorker {
   }
 
   #onEnd(message: LeasedMessage, ending: Ending): void {
-    const { clock, random = Math.random } = this.#options;
-    this.#logEnding(message, ending);
+    const { clock, log, random = Math.random } = this.#options;
+    this.#logFault(message, ending);
     const result = resultOf(message, ending, clock.now(), random());
+    logOutcome(log, message, ending, result);
     this.#held.remove(message);
     this.#writer.add(result);
     this.#options.onResult?.(result);
     if (this.#leasing.isDue) this.#wake.resolve();
   }
 
-  #logEnding({ message_id }: LeasedMessage, ending: Ending): void {
+  #logFault({ message_id }: LeasedMessage, ending: Ending): void {
     const { log } = this.#options;
     if (ending.kind === "requeue" && ending.cause !== undefined) {
       log.warn({ err: ending.cause, message_id }, "message requeued: a dependency is unavailable");
