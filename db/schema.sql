@@ -1622,6 +1622,19 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
+create unlogged table running_processes (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  roles text[] not null,
+  version text not null,
+  node_version text not null,
+  waits jsonb default '[]'::jsonb not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (id)
+);
+
 create table saved_views (
   workspace_id uuid not null,
   id uuid not null,

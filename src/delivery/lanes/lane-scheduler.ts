@@ -10,7 +10,9 @@
 
 import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose-leased-message.ts";
 import type { SmtpAttempt } from "#delivery/message/attempt.ts";
+import type { LaneWait } from "#delivery/message/lane-wait.ts";
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
+import { replyOf } from "#delivery/message/reply-of-result.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { encodeConversation } from "#messages/message/conversation.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
@@ -26,6 +28,8 @@ import { LaneThrottle } from "./throttle.ts";
 const LONGEST_HOLD_MS = 45_000;
 /** Messages that a runner takes at once. Twice as many are hardly faster, and transactional mail would wait longer. */
 const MOST_AT_ONCE = 8;
+
+const MOST_SITES_SHOWN = 5;
 
 /** A message that may start now, with an open session; without one a new session may be opened. */
 interface StartableMessage extends RoutedMessage {
@@ -65,6 +69,28 @@ export class LaneScheduler {
   /** Whether a new scheduler would behave the same: no messages, no failures remembered. */
   get isForgettable(): boolean {
     return this.load === 0 && this.#throttle.isFresh && !this.#sessions.isCooling;
+  }
+
+  /** The name of the lane. */
+  get lane(): string {
+    return this.#lane.name;
+  }
+
+  /** Why messages wait or would wait; nothing when the lane is free. */
+  get waits(): LaneWait[] {
+    const messages = this.#waiting.length;
+    const caused = this.#throttle.wait;
+    if (caused !== null) return [{ ...caused, messages }];
+    const now = performance.now();
+    const sites = this.#sessions.coolingSites.slice(0, MOST_SITES_SHOWN).map(
+      ({ failure, until }): LaneWait => ({
+        reason: "unreachable",
+        messages: 0,
+        seconds: (until - now) / 1_000,
+        detail: `${failure.mxHost ?? "no host"}: ${replyOf(failure.result).text}`,
+      }),
+    );
+    return messages === 0 ? sites : [...sites, { reason: "limits", messages, seconds: null, detail: null }];
   }
 
   /** Whether no more messages of this lane should be leased. Half its share stays free for the batch being leased now. */

@@ -5,9 +5,9 @@
 
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
+import { replyOf } from "#delivery/message/reply-of-result.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { type Classification, type Outcome, unclassified } from "#messages/message/outcome.ts";
-import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Settlement } from "./settle-leases-store.ts";
 
@@ -17,7 +17,7 @@ export interface DeliveryResult {
   readonly outcome: Outcome | null;
   /** Set for an SMS with a delivery receipt to follow: the id that its gateway gave. */
   readonly submission?: { readonly gateway: string; readonly gatewayId: string };
-  /** Set for a message that failed because the time for its retries is over. */
+  /** Set for a message that failed because the time for its retries has ended. */
   readonly hasExpired?: true;
 }
 
@@ -224,25 +224,6 @@ function statusOf(result: AttemptResult, { created_at }: LeasedMessage, now: Dat
       if (retry) return { status: "deferred", waitSeconds, isAddressFault: false, classification };
       return { ...plain, status: classification ? "bounced" : "failed", isAddressFault, classification };
     }
-  }
-}
-
-/** RFC 3463: "cryptographic failure". */
-const TLS_FAULT = "4.7.5";
-
-function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
-  switch (result.outcome) {
-    case "accepted":
-    case "refused":
-      return { code: result.code, enhanced: result.enhanced, text: quoteAnswer(result) };
-    case "unroutable":
-      return { code: null, enhanced: result.enhanced, text: result.reason };
-    case "broken":
-      return {
-        code: null,
-        enhanced: result.fault === "tls" ? TLS_FAULT : null,
-        text: `${result.reason} (at ${result.stage})`,
-      };
   }
 }
 

@@ -3,7 +3,7 @@ import type { Ending } from "#delivery/message/attempt.ts";
 import { resultOf } from "#delivery/queue/result-of-ending.ts";
 import { createLog } from "#platform/log/log.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { logOutcome } from "./log-outcome.ts";
+import { logOutcome } from "./log-ending.ts";
 
 const now = new Date("2026-11-24T12:00:00Z");
 const message = { ...leased("ann"), expires_at: new Date(now.getTime() + 3_600_000) };
