@@ -21,6 +21,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
 import { addServeCommand } from "./serve.ts";
+import { addStatusCommand } from "./status/status.ts";
 import { addUserCommands } from "./user.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
@@ -41,6 +42,7 @@ export function createProgram(options: CliOptions): Command {
   addConfigCommand(program, options);
   addInboxCommand(program, options);
   addDoctorCommand(program, options);
+  addStatusCommand(program, options);
   addDemoCommand(program, options);
   addMcpCommand(program, options);
   return program;

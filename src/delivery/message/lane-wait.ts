@@ -38,14 +38,19 @@ export interface WaitingLane extends LaneWait {
   readonly place: string;
 }
 
-const MOST_SHOWN = 20;
-const SHOWN_DETAIL = 200;
+const MOST_REPORTED = 20;
+const REPORTED_DETAIL = 200;
 
-/** The waits that are worth showing: pauses first, then those with the most messages. Details are cut. */
-export function foremost(waits: readonly WaitingLane[]): WaitingLane[] {
-  const rank = ({ reason }: WaitingLane) => (pausing.has(reason) ? 0 : 1);
-  return waits
-    .toSorted((a, b) => rank(a) - rank(b) || b.messages - a.messages)
-    .slice(0, MOST_SHOWN)
-    .map((wait) => ({ ...wait, detail: wait.detail?.slice(0, SHOWN_DETAIL).toWellFormed() ?? null }));
+/** The waits that are worth showing, at most `most`: pauses first, then those with the most messages. */
+export function foremost<Wait extends LaneWait>(waits: readonly Wait[], most: number): Wait[] {
+  const rank = ({ reason }: Wait) => (pausing.has(reason) ? 0 : 1);
+  return waits.toSorted((a, b) => rank(a) - rank(b) || b.messages - a.messages).slice(0, most);
+}
+
+/** What a process reports of its waits: a bounded number, with short details. */
+export function reported(waits: readonly WaitingLane[]): WaitingLane[] {
+  return foremost(waits, MOST_REPORTED).map((wait) => ({
+    ...wait,
+    detail: wait.detail?.slice(0, REPORTED_DETAIL).toWellFormed() ?? null,
+  }));
 }

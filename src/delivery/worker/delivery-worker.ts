@@ -14,7 +14,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Ending } from "#delivery/message/attempt.ts";
-import { foremost, type WaitingLane } from "#delivery/message/lane-wait.ts";
+import { reported, type WaitingLane } from "#delivery/message/lane-wait.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { PresendCheck } from "#delivery/message/presend-decision.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
@@ -145,7 +145,7 @@ export class DeliveryWorker {
 
   /** The lanes that wait, the foremost first. */
   get waitingLanes(): WaitingLane[] {
-    return foremost(this.#transport.waitingLanes?.() ?? []);
+    return reported(this.#transport.waitingLanes?.() ?? []);
   }
 
   /**
