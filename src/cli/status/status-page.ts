@@ -1,4 +1,4 @@
-/** Formats the status for a terminal: one screen of 80 columns. */
+/** Formats the status for a terminal: one screen of 80 columns, or of as many as a wider terminal has. */
 import { table } from "#cli/command/output.ts";
 import type { HostWaitingLane } from "#delivery/lanes/waiting-lanes-store.ts";
 import type { LaneWaitReason } from "#delivery/message/lane-wait.ts";
@@ -13,7 +13,7 @@ import {
   type WaitingMessages,
 } from "./waiting-messages-store.ts";
 
-const WIDTH = 80;
+const LEAST_WIDTH = 80;
 const MOST_PLACE = 22;
 const MOST_PROCESSES = 10;
 /** Delays of a few seconds are usual. */
@@ -58,13 +58,14 @@ export interface Versions {
 
 /**
  * @param installation null while migrations are missing
- * @param now by which times are shown as ages
+ * @param view the time by which others are shown as ages, and the width of the terminal
  */
 export function statusPage(
   { program, node, postgresql, missing_migrations: missing }: Versions,
   installation: InstallationStatus | null,
-  now: Date,
+  { now, width = LEAST_WIDTH }: { readonly now: Date; readonly width?: number | undefined },
 ): string {
+  const fit = (line: string) => cut(line, Math.max(LEAST_WIDTH, width)).replaceAll(/\p{Cc}/gu, "?");
   const schema =
     missing.length === 0 ? "schema up to date" : `${counted(missing.length, "migration")} missing`;
   const head = `Posthaste ${program}, Node.js ${node}, PostgreSQL ${postgresql}, ${schema}\n`;
@@ -174,8 +175,4 @@ function duration(seconds: number): string {
 
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
-}
-
-function fit(line: string): string {
-  return cut(line, WIDTH).replaceAll(/\p{Cc}/gu, "?");
 }

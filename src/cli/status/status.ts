@@ -34,7 +34,7 @@ export function addStatusCommand(program: Command, { stdout, environment }: CliO
       stdout.write(
         options.json
           ? json({ versions, installation })
-          : statusPage(versions, installation, systemClock.now()),
+          : statusPage(versions, installation, { now: systemClock.now(), width: stdout.columns }),
       );
     });
 }

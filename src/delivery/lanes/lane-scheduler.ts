@@ -83,11 +83,12 @@ export class LaneScheduler {
     if (caused !== null) return [{ ...caused, messages }];
     const now = performance.now();
     const sites = this.#sessions.coolingSites.slice(0, MOST_SITES_SHOWN).map(
-      ({ failure, until }): LaneWait => ({
+      ({ failure: { mxHost, result }, until }): LaneWait => ({
         reason: "unreachable",
         messages: 0,
         seconds: (until - now) / 1_000,
-        detail: `${failure.mxHost ?? "no host"}: ${replyOf(failure.result).text}`,
+        // A lane of one site is named by its hosts.
+        detail: `${this.#lane.per_site || mxHost === null ? "" : `${mxHost}: `}${replyOf(result).text}`,
       }),
     );
     return messages === 0 ? sites : [...sites, { reason: "limits", messages, seconds: null, detail: null }];
