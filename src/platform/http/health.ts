@@ -29,7 +29,7 @@ const FRESH_MS = 1_000;
 export const HEALTH_RATE = rateOf(limits.healthLooks);
 export const LIVENESS_RATE = rateOf(limits.livenessLooks);
 const NO_METRICS =
-  "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/operations.md, Health and metrics).\n";
+  "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/monitoring.md#prometheus).\n";
 
 export function registerHealth(
   server: FastifyInstance,
