@@ -37,7 +37,8 @@ export interface InstallationStatus {
   readonly storage: {
     readonly database_bytes: number;
     readonly data_dir: string;
-    readonly data_dir_free_bytes: number;
+    /** Null if the folder does not exist on this machine. */
+    readonly data_dir_free_bytes: number | null;
   };
 }
 
@@ -71,7 +72,7 @@ export async function readInstallation(db: Database, dataDir: string): Promise<I
     storage: {
       database_bytes: await findDatabaseBytes(db),
       data_dir: dataDir,
-      data_dir_free_bytes: await freeBytes(dataDir),
+      data_dir_free_bytes: await freeBytes(dataDir).catch(() => null),
     },
   };
 }

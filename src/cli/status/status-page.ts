@@ -15,6 +15,7 @@ import {
 
 const LEAST_WIDTH = 80;
 const MOST_PLACE = 22;
+const MOST_WAITS = 10;
 const MOST_PROCESSES = 10;
 /** Delays of a few seconds are usual. */
 const LATE_SECONDS = 5;
@@ -82,10 +83,7 @@ function blocksOf(status: InstallationStatus, now: Date): string[] {
       `${jobs.waiting} waiting${late(jobs.oldest_seconds)}, ${jobs.running} running; recurring tasks ${lateness(jobs.recurring_late_seconds)}`,
     ],
     ["Webhooks", `${webhooks.waiting} deliveries waiting${late(webhooks.late_seconds)}`],
-    [
-      "Storage",
-      `database ${bytesText(storage.database_bytes)}; ${bytesText(storage.data_dir_free_bytes)} free in ${storage.data_dir}`,
-    ],
+    ["Storage", `database ${bytesText(storage.database_bytes)}; ${freeSpace(storage)}`],
   ];
   const list = facts.map(([name, text]) => `${name.padEnd(10)}${text}\n`).join("");
   const waits = waitRows(status, now);
@@ -116,9 +114,12 @@ function queueFacts({ queue }: InstallationStatus): (readonly [string, string])[
   ];
 }
 
-/** Ten rows: the lanes first, because they explain what the queue shows. */
+/** The lanes first, because they explain what the queue shows. */
 function waitRows({ lanes, queue }: InstallationStatus, now: Date) {
-  return [...lanes.map(laneRow), ...queue.sample.groups.map((group) => groupRow(group, now))].slice(0, 10);
+  return [...lanes.map(laneRow), ...queue.sample.groups.map((group) => groupRow(group, now))].slice(
+    0,
+    MOST_WAITS,
+  );
 }
 
 function laneRow({ provider, place, reason, messages, seconds, detail }: HostWaitingLane) {
@@ -155,6 +156,10 @@ function processBlock(processes: readonly RunningProcess[], now: Date): string {
   }));
   const more = processes.length - rows.length;
   return `${table(["machine", "process", "roles", "version", "started", "seen"], rows)}${more > 0 ? `and ${more} more\n` : ""}`;
+}
+
+function freeSpace({ data_dir, data_dir_free_bytes: free }: InstallationStatus["storage"]): string {
+  return free === null ? `${data_dir} does not exist here` : `${bytesText(free)} free in ${data_dir}`;
 }
 
 function late(seconds: number): string {

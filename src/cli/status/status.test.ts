@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { runCli } from "#cli/program.ts";
-import type { WaitingLane } from "#delivery/message/lane-wait.ts";
+import { reported, type WaitingLane } from "#delivery/message/lane-wait.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { saveRunningProcess } from "#platform/process/running-processes-store.ts";
@@ -116,6 +116,16 @@ test("lanes are shown with their reasons, those that are paused first", async ()
   expect(stdout).toMatch(/3 +google +asked to wait, 50 s more: 421 4\.7\.28 rate limited\n/);
   expect(stdout).toMatch(/0 +mx\.small\.test +not reachable, 90 s more: refused\n/);
   expect(stdout).toMatch(/mail1 +7 +delivery +\S+ +\d+ s ago +\d+ s ago\n/);
+});
+
+test("a reply with characters that PostgreSQL refuses in JSON is reported all the same", async () => {
+  const [odd] = reported([
+    lane({ reason: "asked_to_wait", place: "mx\u0000.test", detail: "421 \u0000 \ud800 later" }),
+  ]);
+  await saveRunningProcess(db, delivering, odd === undefined ? [] : [odd]);
+  expect((await status()).installation.lanes).toMatchObject([
+    { place: "mx?.test", detail: "421 ? \ufffd later" },
+  ]);
 });
 
 test("a full status fits on one screen of 80 columns, and control characters of receivers do not reach it", async () => {

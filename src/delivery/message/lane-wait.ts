@@ -12,7 +12,7 @@ export type LaneWaitReason =
   /** Messages wait for the limits of the lane: messages a second, new connections a minute, open connections. */
   | "limits";
 
-/** The reasons for which nothing is sent at all, until `seconds` are over. */
+/** The reasons for which nothing is sent at all, until `seconds` have passed. */
 export const pausing: ReadonlySet<LaneWaitReason> = new Set([
   "asked_to_wait",
   "connections_failed",
@@ -39,7 +39,7 @@ export interface WaitingLane extends LaneWait {
 }
 
 const MOST_REPORTED = 20;
-const REPORTED_DETAIL = 200;
+const REPORTED_TEXT = 200;
 
 /** The waits that are worth showing, at most `most`: pauses first, then those with the most messages. */
 export function foremost<Wait extends LaneWait>(waits: readonly Wait[], most: number): Wait[] {
@@ -47,10 +47,19 @@ export function foremost<Wait extends LaneWait>(waits: readonly Wait[], most: nu
   return waits.toSorted((a, b) => rank(a) - rank(b) || b.messages - a.messages).slice(0, most);
 }
 
-/** What a process reports of its waits: a bounded number, with short details. */
+/** What a process reports of its waits: a bounded number, with short texts that a jsonb column can store. */
 export function reported(waits: readonly WaitingLane[]): WaitingLane[] {
   return foremost(waits, MOST_REPORTED).map((wait) => ({
     ...wait,
-    detail: wait.detail?.slice(0, REPORTED_DETAIL).toWellFormed() ?? null,
+    place: storable(wait.place),
+    detail: wait.detail === null ? null : storable(wait.detail),
   }));
+}
+
+/** Names and replies are of servers of others: U+0000 and lone surrogates would be refused. */
+function storable(text: string): string {
+  return text
+    .slice(0, REPORTED_TEXT)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, "?");
 }

@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import type { WorkspaceId } from "#platform/ids.ts";
-import { newId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startService } from "#test/support/service.ts";
 import { oldestDueSeconds } from "./oldest-due-store.ts";
 
-const { database: db, newWorkspace } = await startService();
+const service = await startService();
+const { database: db } = service;
 beforeEach(() => db.run(sql`truncate delivery_queue`));
 
 /** @param ago seconds since it is due */
@@ -19,7 +19,10 @@ const minutesLate = async (priority: 0 | 1, halted: readonly string[] = []) =>
   Math.floor((await oldestDueSeconds(db, priority, halted)) / 60);
 
 test("the longest waiting message of all workspaces and campaigns counts, each priority separately", async () => {
-  const [one, other] = [(await newWorkspace()).workspaceId, (await newWorkspace()).workspaceId];
+  const [one, other] = [
+    (await service.newWorkspace()).workspaceId,
+    (await service.newWorkspace()).workspaceId,
+  ];
   expect([await minutesLate(0), await minutesLate(1)]).toEqual([0, 0]);
   await queue(one, 60, { priority: 0 });
   for (const ago of [120, 300, -600]) await queue(one, ago);
@@ -29,8 +32,8 @@ test("the longest waiting message of all workspaces and campaigns counts, each p
 });
 
 test("messages that are leased or due later, of suspended workspaces and of paused campaigns are not late", async () => {
-  const { workspaceId } = await newWorkspace();
-  const suspended = (await newWorkspace()).workspaceId;
+  const { workspaceId } = await service.newWorkspace();
+  const suspended = (await service.newWorkspace()).workspaceId;
   await db.run(sql`update workspaces set is_suspended = true where id = ${suspended}`);
   const campaignId = newId();
   await queue(workspaceId, -60);
@@ -40,7 +43,7 @@ test("messages that are leased or due later, of suspended workspaces and of paus
 });
 
 test("its cost follows the lines and not the messages", async () => {
-  const { workspaceId } = await newWorkspace();
+  const { workspaceId } = await service.newWorkspace();
   await db.run(sql`
     insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
     select ${workspaceId}, gen_random_uuid(), 1, 'example.test', 100, now(), now() - make_interval(secs => n)

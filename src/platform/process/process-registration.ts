@@ -2,11 +2,14 @@
 import { hostname } from "node:os";
 import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
+import { inTime } from "#platform/in-time.ts";
 import type { Log } from "#platform/log/log.ts";
 import { version } from "#platform/version.ts";
 import { type ProcessIdentity, removeRunningProcess, saveRunningProcess } from "./running-processes-store.ts";
 
 const RENEW_MS = 5_000;
+/** A database that gives no answer must not delay the stop of a process; others see that it is silent. */
+const STOP_MS = 2_000;
 
 export interface RegistrationOptions {
   readonly db: Database;
@@ -41,8 +44,8 @@ export class ProcessRegistration {
   async stop(): Promise<void> {
     const { db, log } = this.#options;
     clearInterval(this.#timer);
-    await this.#renewing;
-    await removeRunningProcess(db, this.#identity.id).catch((err: unknown) =>
+    const removed = Promise.resolve(this.#renewing).then(() => removeRunningProcess(db, this.#identity.id));
+    await inTime(STOP_MS, removed).catch((err: unknown) =>
       log.warn({ err }, "process could not be removed from the list of running processes"),
     );
   }
