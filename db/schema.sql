@@ -1642,14 +1642,17 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
-create table running_processes (
-  process_id uuid not null,
+create unlogged table running_processes (
+  id uuid not null,
   host text not null,
   pid integer not null,
-  fingerprints bytea[] not null,
-  seen_at timestamp with time zone default now() not null,
+  roles text[] not null,
   version text not null,
-  PRIMARY KEY (process_id)
+  node_version text not null,
+  waits jsonb default '[]'::jsonb not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (id)
 );
 
 create table saved_views (
@@ -1674,6 +1677,15 @@ create table schema_migrations (
   digest text not null,
   needs_program text,
   PRIMARY KEY (name)
+);
+
+create table secret_key_rings (
+  process_id uuid not null,
+  host text not null,
+  pid integer not null,
+  fingerprints bytea[] not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (process_id)
 );
 
 create table secret_keys (

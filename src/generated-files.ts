@@ -29,6 +29,7 @@ import { nilId } from "./platform/ids.ts";
 import type { Limit } from "./platform/limits/limit.ts";
 import { bytesText } from "./platform/limits/limit-errors.ts";
 import { limits } from "./platform/limits/limits.ts";
+import { version } from "./platform/version.ts";
 import { autoresponderRoom } from "./sending/autoresponders/store.ts";
 import { campaignRoom } from "./sending/campaigns/store.ts";
 import { templateRoom } from "./sending/templates/store.ts";
@@ -42,7 +43,6 @@ const canIEmail = new URL("../node_modules/caniemail/data/caniemail.json", impor
 
 /** Texts of the files by path, relative to the root of the repository. */
 export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const examples = JSON.parse(readFileSync(new URL("openapi-examples.json", import.meta.url), "utf8"));
   const parts = { version, examples, events: catalogue, areas };
   return new Map([

@@ -1,33 +1,51 @@
-/** `posthaste key …`: API keys that the operator creates, for example for a workspace without a usable key. */
+/**
+ * `posthaste key …`: API keys of a workspace. The operator creates one for a workspace without a usable key, and revokes one
+ * that has leaked, also the last one.
+ */
 
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { ApiKey } from "#workspace/api-keys/api-key.ts";
 import { issueKey } from "#workspace/api-keys/issue.ts";
 import { catalogueOf, readPermissions } from "#workspace/api-keys/permission-catalogue.ts";
 import { readExpiry } from "#workspace/api-keys/read-expiry.ts";
+import { listKeys, lockKeys, updateKey } from "#workspace/api-keys/store.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import { argument, readList, readWorkspaceId } from "./command/option-parsers.ts";
+import { argument, readId, readList, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
-interface CreateOptions {
+const columns = [
+  "id",
+  "name",
+  "permissions",
+  "key_prefix",
+  "is_active",
+  "last_used_at",
+  "expires_at",
+] as const;
+
+interface KeyOptions {
   readonly workspace: WorkspaceId;
+  readonly json?: true;
+}
+
+interface CreateOptions extends KeyOptions {
   readonly name: string;
   readonly permissions: string[];
   readonly expires?: Date;
-  readonly json?: true;
 }
 
 export function addKeyCommands(program: Command, { stdout, environment, endpoints }: CliOptions): void {
   const readGiven = (text: string) => readPermissions(readList(text), catalogueOf(endpoints()));
 
-  program
-    .command("key")
-    .description("create API keys")
+  const keys = program.command("key").description("create, list and revoke the API keys of a workspace");
+
+  keys
     .command("create")
     .description("create a key; its secret is printed once")
     .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
@@ -47,9 +65,43 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
       });
       if (options.json) stdout.write(json(key));
       else {
-        const row = { ...key, permissions: key.permissions.join(",") };
-        stdout.write(table(["id", "name", "permissions", "expires_at"], [row]));
+        stdout.write(table(["id", "name", "permissions", "expires_at"], [rowOf(key)]));
         stdout.write(`\nIts secret, shown only now: ${key.key}\n`);
       }
     });
+  keys
+    .command("list")
+    .description("list the keys of a workspace, newest first, without their secrets")
+    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .option("--json", "print JSON")
+    .action(async ({ workspace, ...options }: KeyOptions) => {
+      const listed = await withDatabase(environment, async (db) => {
+        if (!(await findWorkspace(db, workspace))) throw notFound("Workspace");
+        return listKeys(db, workspace, { showInactive: true });
+      });
+      stdout.write(options.json ? json(listed) : table(columns, listed.map(rowOf)));
+    });
+
+  keys
+    .command("revoke")
+    .description("deactivate a key: requests with it are answered 401 within two seconds")
+    .argument("<id>", "the key's id", readId)
+    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .option("--json", "print JSON")
+    .action(async (id: string, { workspace, ...options }: KeyOptions) => {
+      const revoked = await withDatabase(environment, (db) =>
+        db.transaction(async (tx) => {
+          const [key] = await lockKeys(tx, workspace, [id]);
+          if (key === undefined) throw notFound("API key");
+          const inactive = { ...key, is_active: false };
+          await updateKey(tx, workspace, inactive);
+          return inactive;
+        }),
+      );
+      stdout.write(options.json ? json(revoked) : table(columns, [rowOf(revoked)]));
+    });
+}
+
+function rowOf<Key extends Pick<ApiKey, "permissions">>(key: Key) {
+  return { ...key, permissions: key.permissions.join(",") };
 }

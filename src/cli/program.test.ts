@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
+import { version } from "#platform/version.ts";
 import type { Role } from "#processes/roles.ts";
 import { newList } from "#test/support/audience.ts";
 import { startService } from "#test/support/service.ts";
@@ -163,6 +164,36 @@ test("a key is made for a workspace that has lost its last one", async () => {
   expect((await run(line)).stdout.match(/efk_[0-9A-Za-z]{40}/g)).toHaveLength(1);
 });
 
+test("the keys of a workspace are listed without secrets, and a revoked one ends also if it is the last", async () => {
+  const { id, key } = await make();
+  const [listed, ...others] = await answer(`key list --workspace ${id}`);
+  expect([listed, others]).toMatchObject([{ permissions: ["*:*"], is_active: true }, []]);
+  expect(listed).not.toHaveProperty("key");
+  expect((await run(`key list --workspace ${id}`)).stdout).toMatch(/^ID +NAME +PERMISSIONS +KEY PREFIX/);
+  expect(await answer(`key revoke ${listed.id} --workspace ${id}`)).toEqual({ ...listed, is_active: false });
+  service.clock.advance(2_000);
+  expect((await keysOf(key)).status).toBe(401);
+  expect(await answer(`key list --workspace ${id}`)).toMatchObject([{ id: listed.id, is_active: false }]);
+  const events = await service.database.rows(sql`
+    select operation, resource_kind, resource_id, result from audit_events
+    where workspace_id = ${id} and operation like 'key %'`);
+  expect(events).toEqual([
+    { operation: "key revoke", resource_kind: "key", resource_id: listed.id, result: "done" },
+  ]);
+});
+
+test("a key is not revoked through another workspace", async () => {
+  const [one, other] = [await make(), await make()];
+  const [listed] = await answer(`key list --workspace ${one.id}`);
+  const failed = await run(`key revoke ${listed.id} --workspace ${other.id}`);
+  expect(failed).toEqual({ code: 1, stdout: "", stderr: "error: API key not found\n" });
+  expect((await keysOf(one.key)).status).toBe(200);
+});
+
+test("--version prints the version of the program", async () => {
+  expect(await run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
 test.each([
   ["", "Usage"],
   ["nonsense", "nonsense"],
@@ -178,6 +209,8 @@ test.each([
   ["workspace suspend --workspace 7", "UUID"],
   [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
   [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],
+  [`key revoke 7 --workspace ${newId()}`, "UUID"],
+  [`key revoke ${newId()}`, "--workspace"],
   ["lists refresh --list cooking --from list.txt", "disposable"],
   ["serve --roles api,cooking", "api, delivery, jobs, inbound"],
 ])("%j is wrong usage", async (line, word) => {
@@ -186,13 +219,15 @@ test.each([
   expect(stderr).toContain(word);
 });
 
-test.each(["workspace set --plan free", "workspace suspend", "key create --name Key --permissions *:*"])(
-  "%s says that there is no such workspace",
-  async (line) => {
-    const failed = await run(`${line} --workspace ${newId()}`);
-    expect(failed).toEqual({ code: 1, stdout: "", stderr: "error: Workspace not found\n" });
-  },
-);
+test.each([
+  "workspace set --plan free",
+  "workspace suspend",
+  "key list",
+  "key create --name Key --permissions *:*",
+])("%s says that there is no such workspace", async (line) => {
+  const failed = await run(`${line} --workspace ${newId()}`);
+  expect(failed).toEqual({ code: 1, stdout: "", stderr: "error: Workspace not found\n" });
+});
 
 test("a database that cannot be reached is one sentence", async () => {
   const { code, stderr } = await run("workspace list", {

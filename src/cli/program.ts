@@ -22,6 +22,7 @@ import { addMigrateFromCommands } from "./migrate-from.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
 import { addServeCommand } from "./serve.ts";
+import { addStatusCommand } from "./status/status.ts";
 import { addUserCommands } from "./user.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
@@ -42,6 +43,7 @@ export function createProgram(options: CliOptions): Command {
   addConfigCommand(program, options);
   addInboxCommand(program, options);
   addDoctorCommand(program, options);
+  addStatusCommand(program, options);
   addDemoCommand(program, options);
   addMcpCommand(program, options);
   addMigrateFromCommands(program, options);

@@ -10,6 +10,7 @@ import { type Destination, laneKey } from "./lanes/lanes-by-mx-host.ts";
 import type { SessionSettings } from "./lanes/session-opener.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { Ending, SmtpAttempt } from "./message/attempt.ts";
+import type { WaitingLane } from "./message/lane-wait.ts";
 import type { LeasedMessage, Priority, ReadyMessage } from "./message/message.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
 import { type DecideEgress, defaultEgress, type EgressDecision, type EgressPath } from "./routes/egress.ts";
@@ -91,6 +92,12 @@ export class SmtpTransport implements Transport {
 
   foreignCampaigns(): string[] {
     return [...this.#foreignCampaigns.keys()];
+  }
+
+  waitingLanes(): WaitingLane[] {
+    return [...this.#lanes].flatMap(([key, { lane, waits }]) =>
+      waits.map((wait) => ({ ...wait, provider: lane, place: key.slice(lane.length).trim() })),
+    );
   }
 
   close(): void {

@@ -18,6 +18,7 @@ import type { ComposeOptions, FindIdentity, SenderIdentity } from "./compose/com
 import { openAssemblyThread } from "./compose/open-assembly-thread.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
 import { laneFor, mergeLanes } from "./lanes/lanes-by-mx-host.ts";
+import type { WaitingLane } from "./message/lane-wait.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
 import { contentLoader } from "./queue/load-large-content-store.ts";
 import { MachineAddresses } from "./routes/announced-addresses.ts";
@@ -64,7 +65,10 @@ export interface WorkerOptions
 }
 
 /** A started worker. `stop` is that of DeliveryWorker, and closes what the engine has opened. */
-export type RunningWorker = Pick<DeliveryWorker, "workerId" | "stop">;
+export type RunningWorker = Pick<DeliveryWorker, "workerId" | "stop"> & {
+  /** The lanes that wait now, the foremost first. */
+  readonly waitingLanes: () => WaitingLane[];
+};
 
 export async function startDeliveryWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config, db, clock, log, check, findHalted, onMoved, onResult, onLook } = options;
@@ -95,6 +99,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Runni
   });
   return {
     workerId: worker.workerId,
+    waitingLanes: () => worker.waitingLanes,
     async stop() {
       await worker.stop();
       await Promise.all([receipts?.stop(), machines.stop(), warmUps.close(), assemblyThread.close()]);

@@ -3,7 +3,6 @@
  * nothing between requests, so that any machine can answer any of them. Loading the SDK takes 27 MB, so this file is loaded
  * with the first request.
  */
-import { readFile } from "node:fs/promises";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import {
@@ -16,6 +15,7 @@ import {
 import { ApiError } from "#platform/errors.ts";
 import { ASSISTANTS_MAY_SEND, assistantsMaySend } from "#platform/http/assistant-permission.ts";
 import { inTime } from "#platform/in-time.ts";
+import { version } from "#platform/version.ts";
 import { refusal, requestOf, type SendToApi, structured, toolResultOf } from "./api-call.ts";
 import { SEARCH } from "./operation-finder.ts";
 import { shortened } from "./shorten-answer.ts";
@@ -23,8 +23,6 @@ import type { OfferedTools } from "./toolset.ts";
 
 /** How long a call may take. Clients made with the SDK wait for 60 seconds. */
 const CALL_MS = 50_000;
-
-const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
 
 /** Never used: the server asks assistants nothing. Without it, the SDK compiles one for each server. */
 const jsonSchemaValidator = {

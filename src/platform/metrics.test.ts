@@ -21,10 +21,11 @@ describe("metrics", () => {
 
   it("take counters and gauges of others at any time", async () => {
     const metrics = createMetrics();
-    const count = metrics.counter("outcomes_total", "Concluded attempts", "outcome");
-    count("delivered", 3);
+    const labels = ["outcome"] as const;
+    const count = metrics.counter({ name: "outcomes_total", help: "Concluded attempts", labels });
+    count({ outcome: "delivered" }, 3);
     await metrics.scrape();
-    count("delivered");
+    count({ outcome: "delivered" });
     metrics.gauge({ name: "workers", help: "Processes", read: () => 2 });
     metrics.gauge({ name: "queue", help: "Rows", label: "state", read: async () => ({ due: 5, held: 1 }) });
     const { text } = await metrics.scrape();

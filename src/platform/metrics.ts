@@ -4,12 +4,21 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 export interface Metrics {
   /** Counts one answered request. */
   observe(operation: string, status: number, seconds: number): void;
-  /** Adds a counter with one label; the returned function increments it for a value of the label. */
-  counter(name: string, help: string, label: string): (value: string, amount?: number) => void;
+  /** Adds a counter; the returned function increments it for values of its labels. */
+  counter<Label extends string>(
+    counter: CounterSource<Label>,
+  ): (labels: Readonly<Record<Label, string>>, amount?: number) => void;
   /** Adds a gauge whose value is read at every scrape; it is left out of a scrape if reading fails. */
   gauge(gauge: GaugeSource): void;
   /** All metrics in the text format of Prometheus. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export interface CounterSource<Label extends string = string> {
+  readonly name: string;
+  readonly help: string;
+  /** Each with few values: Prometheus keeps a series for each combination. */
+  readonly labels: readonly Label[];
 }
 
 /** A gauge with one value, or with one value for each value of its label. */
@@ -27,7 +36,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register });
   const requests = new Counter({
     name: "posthaste_http_requests_total",
-    help: "ResponseStored requests by operation id and status",
+    help: "Answered requests by operation id and status",
     labelNames: ["operation", "status"],
     registers: [register],
   });
@@ -43,9 +52,9 @@ export function createMetrics(): Metrics {
       requests.inc({ operation, status });
       durations.observe({ operation }, seconds);
     },
-    counter(name, help, label) {
-      const counter = new Counter({ name, help, labelNames: [label], registers: [register] });
-      return (value, amount = 1) => counter.inc({ [label]: value }, amount);
+    counter({ name, help, labels: labelNames }) {
+      const counter = new Counter({ name, help, labelNames, registers: [register] });
+      return (labels, amount = 1) => counter.inc(labels, amount);
     },
     gauge: (source) => addGauge(register, source),
     scrape: async () => ({ contentType: register.contentType, text: await register.metrics() }),

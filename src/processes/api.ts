@@ -4,12 +4,10 @@ import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
-import { countQueue } from "#delivery/queue/queue-store.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { registerIdentityPages } from "#identity/assembly.ts";
 import { isTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
-import { inboundGauges } from "#inbound/assembly.ts";
 import { registerMcp } from "#mcp/register-route.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { registerOverviewPages } from "#overview/assembly.ts";
@@ -30,7 +28,6 @@ import { HEALTH_RATE, LIVENESS_RATE, type ReadinessCheck, registerHealth } from 
 import { registerHome } from "#platform/http/home-page.ts";
 import { createServer } from "#platform/http/server.ts";
 import { createLog } from "#platform/log/log.ts";
-import { createMetrics } from "#platform/metrics.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
@@ -54,13 +51,12 @@ import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { createLastSeen, findMembership, findSession } from "#workspace/people/store.ts";
 import { createEndpoints } from "./endpoints.ts";
+import { createProcessMetrics, type ProcessMetrics } from "./metrics.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
   readonly server: FastifyInstance;
-  /** Counts the outcomes that a delivery process reports. */
-  readonly countOutcome: (status: string, amount: number) => void;
   /** Finishes requests in flight, then closes everything that the API has opened. */
   stop(): Promise<void>;
 }
@@ -69,22 +65,10 @@ export interface Api {
 export function createApi(
   services: ProcessContext,
   checks: Readonly<Record<string, ReadinessCheck>> = {},
+  metrics: ProcessMetrics = createProcessMetrics(services),
 ): Api {
   const { config, log, clock, requests, database: background, secrets } = services;
   const database = auditedDatabase(requests);
-  const metrics = createMetrics();
-  metrics.gauge({
-    name: "posthaste_delivery_queue",
-    help: "Messages in the delivery queue: waiting, or leased by a worker.",
-    label: "state",
-    read: () => countQueue(background),
-  });
-  const countHash = metrics.counter(
-    "posthaste_password_hashes_total",
-    "Hashes of passwords computed, by algorithm: each takes 19 MiB and some 50 ms.",
-    "algorithm",
-  );
-  for (const gauge of inboundGauges(services)) metrics.gauge(gauge);
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,
     redisUrl: config.REDIS_URL,
@@ -143,7 +127,8 @@ export function createApi(
       sendAccountMail: createAccountMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
       forgetSessions: forgetKeys,
       publicUrl,
-      onPasswordHash: () => countHash("argon2id"),
+      onPasswordHash: () =>
+        metrics.count({ name: "posthaste_password_hashes_total", labels: { algorithm: "argon2id" } }),
     },
   );
   const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts, people };
@@ -218,7 +203,6 @@ export function createApi(
   return {
     endpoints,
     server,
-    countOutcome: metrics.counter("posthaste_message_outcomes_total", "Messages by outcome.", "status"),
     async stop() {
       // Closes the SMTP sessions of address probes at once, so that the requests that wait for them end.
       await Promise.all([server.close(), prober?.close()]);

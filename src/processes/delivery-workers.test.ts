@@ -58,7 +58,7 @@ test("a killed delivery process is restarted", async () => {
 
 test("a frozen delivery process is a fault until it continues; an idle one is no fault", async () => {
   const silentMs = 3_000;
-  workers = new DeliveryWorkers(environment, readConfig(environment), db.url, log, silentMs);
+  workers = new DeliveryWorkers(environment, readConfig(environment), db.url, log, () => {}, silentMs);
   workers.start(1);
   await untilReady();
   const begin = performance.now();

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "#platform/config/config.ts";
 import type { Log } from "#platform/log/log.ts";
 import { formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import type { Count } from "./counters.ts";
 import type { WorkerReport } from "./delivery.ts";
 
 const RESTART_MS = 1_000;
@@ -26,20 +27,24 @@ export class DeliveryWorkers {
   readonly #silentMs: number;
   readonly #processes = new Map<number, { process: ChildProcess; isReady: boolean; lookedAt: number }>();
   #isStopping = false;
-  /** Called with the number of messages that ended with a status. */
-  onOutcome: (status: string, amount: number) => void = () => {};
+  readonly #count: Count;
 
-  /** @param silentMs the longest time between two looks at the queue that is no fault */
+  /**
+   * @param count counts what the delivery processes report
+   * @param silentMs the longest time between two looks at the queue that is no fault
+   */
   constructor(
     environment: Environment,
     config: Config,
     databaseUrl: string,
     log: Log,
+    count: Count = () => {},
     silentMs: number = SILENT_MS,
   ) {
     const secretKeys = loadSecretKeys(config.SECRET_KEY, config.DATA_DIR);
     this.#environment = { ...environment, DATABASE_URL: databaseUrl, SECRET_KEY: formatRing(secretKeys) };
     this.#log = log;
+    this.#count = count;
     this.#silentMs = silentMs;
   }
 
@@ -86,7 +91,7 @@ export class DeliveryWorkers {
     child.on("message", (report: WorkerReport) => {
       if (report.kind === "ready" || report.hasLooked) worker.lookedAt = performance.now();
       if (report.kind === "ready") worker.isReady = true;
-      else for (const [status, amount] of Object.entries(report.counts)) this.onOutcome(status, amount);
+      else for (const counted of report.counts) this.#count(counted);
     });
     child.on("error", (err) => {
       this.#log.error({ err }, "delivery process could not be started, signalled or sent a message");

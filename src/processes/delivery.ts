@@ -1,6 +1,6 @@
 /**
  * The delivery process: a child of `posthaste serve`, so that its work does not add to the API's latency. It reports to
- * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
+ * its parent when it is ready, that it still looks at the queue, and what it has counted for /metrics.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
@@ -13,15 +13,17 @@ import { readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
+import { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { lowerThreadPoolPriority } from "#platform/process/thread-pool-priority.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";
-import { listStoppedAutoresponders } from "#sending/autoresponders/store.ts";
 import { autoPauseLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
 import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
-import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
+import { findCampaignRoute } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
+import { CounterTally, type CountIncrement } from "./counters.ts";
+import { findHalted } from "./halted.ts";
 import { campaignLinks, composing, publicUrlOf } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
@@ -37,7 +39,7 @@ export type WorkerReport =
       readonly kind: "report";
       /** Whether it has looked at the queue since the last report. */
       readonly hasLooked: boolean;
-      readonly counts: Readonly<Record<string, number>>;
+      readonly counts: readonly CountIncrement[];
     };
 
 /** Runs until SIGTERM or until the parent exits. */
@@ -54,7 +56,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   endWithParent();
   await lowerThreadPoolPriority();
 
-  let counts: Record<string, number> = {};
+  const tally = new CounterTally();
   let hasLooked = false;
   const worker = await startDeliveryWorker({
     config,
@@ -71,19 +73,14 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     assemblyThread: new URL("assembly-thread.ts", import.meta.url),
     smsReceiptUrl: createReceiptUrl(services),
     check: createPresendCheck(services),
-    async findHalted() {
-      const [campaigns, autoresponders] = await Promise.all([
-        listHaltedIds(database),
-        listStoppedAutoresponders(database),
-      ]);
-      return {
-        paused: [...campaigns.paused, ...autoresponders.paused],
-        cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
-      };
-    },
-    onMoved: createReactions(clock),
-    onResult({ outcome }) {
-      if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
+    findHalted: () => findHalted(database),
+    onMoved: createReactions(clock, tally.add),
+    onResult({ outcome }, lane) {
+      if (outcome === null) return;
+      const { status } = outcome;
+      tally.add({ name: "posthaste_message_outcomes_total", labels: { status } });
+      if (lane === undefined) return;
+      tally.add({ name: "posthaste_provider_attempts_total", labels: { provider: lane, result: status } });
     },
     onLook() {
       hasLooked = true;
@@ -92,16 +89,22 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   // The parent can exit at any time, and endWithParent ends this process then: a report that fails is no fault.
   const tell = (report: WorkerReport) => process.send?.(report, undefined, undefined, () => {});
   const reporting = setInterval(() => {
-    tell({ kind: "report", hasLooked, counts });
-    counts = {};
+    tell({ kind: "report", hasLooked, counts: tally.take() });
     hasLooked = false;
   }, REPORT_MS).unref();
+  const registration = new ProcessRegistration({
+    db: database,
+    log,
+    roles: ["delivery"],
+    waits: worker.waitingLanes,
+  });
   tell({ kind: "ready" });
   log.info({ worker: worker.workerId, mode: config.MAIL_MODE }, "delivery started");
 
   await stopped.promise;
   clearInterval(reporting);
   await worker.stop();
+  await registration.stop();
   await database.close();
   // An SMTP session that did not end in time keeps its socket and so the process open: exit without it.
   process.exit();

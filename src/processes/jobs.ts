@@ -27,13 +27,15 @@ import { workspaceRecurring } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { removeDroppedMonths } from "#workspace/billing/storage-store.ts";
+import type { Count } from "./counters.ts";
 import { createReactions } from "./reactions.ts";
 
-export async function startJobs(context: ProcessContext): Promise<JobRunner> {
+export async function startJobs(context: ProcessContext, count: Count): Promise<JobRunner> {
   const { database, config, clock, log } = context;
   const prober = proberFor(config);
   const { note: onLimit } = new LimitNotices(log, () => clock.monotonicMs());
   const parts = { ...context, plans: readPlans(config.PLANS_FILE), prober, onLimit };
+  const announceEnded = createJobReaction(clock);
   const runner = await startRunner({
     database,
     dataDir: config.DATA_DIR,
@@ -42,7 +44,7 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
       ...audienceHandlers(parts, announceSubscribers),
       ...sendingHandlers(parts),
       ...hygieneHandlers(parts),
-      ...overviewHandlers(parts, createReactions(clock)),
+      ...overviewHandlers(parts, createReactions(clock, count)),
     },
     uninterrupted: [...uninterruptedJobs, ...uninterruptedExports],
     recurring: [
@@ -68,9 +70,16 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
       ...reportingRecurring(parts),
       ...webhooksRecurring(parts),
     ],
-    onEnded: createJobReaction(clock),
+    async onEnded(tx, job) {
+      await announceEnded(tx, job);
+      const { type, status } = job;
+      count({ name: "posthaste_jobs_ended_total", labels: { type, status } });
+    },
+    onTaskFailed: (task) => count({ name: "posthaste_recurring_task_failures_total", labels: { task } }),
   });
-  const webhooks = startWebhooks(context);
+  const webhooks = startWebhooks(context, (result) =>
+    count({ name: "posthaste_webhook_attempts_total", labels: { result } }),
+  );
   return {
     async stop() {
       // The runner stops its jobs first; the prober then closes their SMTP sessions.

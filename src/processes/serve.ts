@@ -19,6 +19,7 @@ import { bindPort } from "#platform/network/bind-port.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makeDataDirPrivate } from "#platform/process/private-data-dir.ts";
+import { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { sweepTempFiles } from "#platform/process/temp-files.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/create-workspace.ts";
@@ -26,6 +27,7 @@ import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
 import { startInbound } from "./inbound.ts";
 import { startJobs } from "./jobs.ts";
+import { createProcessMetrics } from "./metrics.ts";
 import { renewConsoleBuild } from "./renew-console-build.ts";
 import type { Role } from "./roles.ts";
 import { firstKeyNotice, startNotice } from "./start-notice.ts";
@@ -45,7 +47,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function serve(environment: Environment, roles: readonly Role[]): Promise<never> {
   const config = readConfig(environment);
   mergeLanes(config.LANES_FILE);
-  const log = createLog(config.LOG_LEVEL);
+  const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
   const stopping = new AbortController();
   // The signals can arrive more than once: a supervisor signals every process, and people press Ctrl-C again.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
@@ -151,13 +153,13 @@ async function startParts(
   const { config, log } = services;
   const fault = publicUrlFault(config);
   if (fault !== null) log.warn(fault);
-  const workers = new DeliveryWorkers(environment, config, services.database.url, log);
+  const metrics = createProcessMetrics(services);
+  const workers = new DeliveryWorkers(environment, config, services.database.url, log, metrics.count);
   parts.add(() => workers.stop(STOP_MS));
   let address: string | null = null;
   if (roles.includes("api")) {
-    const api = createApi(services, { delivery: async () => workers.fault });
+    const api = createApi(services, { delivery: async () => workers.fault }, metrics);
     parts.add(() => api.stop());
-    workers.onOutcome = api.countOutcome;
     const ending = new AbortController();
     const renewed = renewConsoleBuild(log, ending.signal);
     parts.add(() => {
@@ -167,7 +169,7 @@ async function startParts(
     address = await bindPort(config, "PORT", api.server.listen({ host: config.HOST, port: config.PORT }));
   }
   if (roles.includes("inbound")) {
-    const inbound = await startInbound(services);
+    const inbound = await startInbound(services, metrics.count);
     parts.add(() => inbound.stop(STOP_MS));
   }
   if (address !== null) {
@@ -176,8 +178,13 @@ async function startParts(
   }
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
   if (roles.includes("jobs")) {
-    const jobs = await startJobs(services);
+    const jobs = await startJobs(services, metrics.count);
     parts.add(() => jobs.stop());
+  }
+  const own = roles.filter((role) => role !== "delivery");
+  if (own.length > 0) {
+    const registration = new ProcessRegistration({ db: services.database, log, roles: own });
+    parts.add(() => registration.stop());
   }
   if (roles.includes("api") || roles.includes("jobs")) {
     const tempFiles = sweepTempFiles(config.DATA_DIR, log);

@@ -3,7 +3,9 @@ import { createResolver } from "#dns/network-resolver.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { startSender, type WebhookSender } from "./deliveries/sender.ts";
+import type { GaugeSource } from "#platform/metrics.ts";
+import { countWaitingDeliveries, waitOfOldestDelivery } from "./deliveries/backlog-store.ts";
+import { startSender, type WebhookAttemptResult, type WebhookSender } from "./deliveries/sender.ts";
 import {
   removeOldWebhookDeliveries,
   switchOffOverfullWebhooks,
@@ -22,11 +24,29 @@ export function webhooksRecurring({ database: db, clock }: ProcessContext): Recu
   return [removeOldWebhookDeliveries({ db, clock }), switchOffOverfullWebhooks({ db, clock })];
 }
 
+export function webhookGauges({ database: db, clock }: ProcessContext): GaugeSource[] {
+  return [
+    {
+      name: "posthaste_webhook_waiting_deliveries",
+      help: "Deliveries to webhooks that wait for their first attempt or a retry, up to 10,000.",
+      read: () => countWaitingDeliveries(db),
+    },
+    {
+      name: "posthaste_webhook_oldest_due_seconds",
+      help: "How long the first delivery to a webhook has been due, its attempt under way included; 0 when none is late.",
+      read: () => waitOfOldestDelivery(db, clock.now()),
+    },
+  ];
+}
+
 /** Starts delivering events to the workspaces' webhooks. */
-export function startWebhooks({ database: db, clock, log, secrets, config }: ProcessContext): WebhookSender {
+export function startWebhooks(
+  { database: db, clock, log, secrets, config }: ProcessContext,
+  onAttempt: (result: WebhookAttemptResult) => void,
+): WebhookSender {
   const post = createReceiver({
     resolver: createResolver({ servers: config.DNS_SERVERS, ...WEBHOOK_DNS }),
     allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS,
   });
-  return startSender({ db, clock, log, secrets, post });
+  return startSender({ db, clock, log, secrets, post, onAttempt });
 }

@@ -22,6 +22,12 @@ export function readWorkspaceId(text: string): WorkspaceId {
   return asWorkspaceId(text);
 }
 
+/** Checks the form only; the command checks whether the resource exists. */
+export function readId(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID.");
+  return text.toLowerCase();
+}
+
 /** Splits a list such as `a,b`, ignoring blanks around the commas. */
 export function readList(text: string): string[] {
   return text.split(",").map((item) => item.trim());

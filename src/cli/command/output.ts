@@ -4,6 +4,8 @@
 export interface Output {
   /** Whether it is a terminal. */
   readonly isTTY?: boolean;
+  /** The width of a terminal, in characters. */
+  readonly columns?: number;
   write(text: string | Uint8Array): unknown;
 }
 

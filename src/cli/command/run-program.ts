@@ -1,5 +1,6 @@
 /** Makes a command line, and turns its end into an exit code. */
 import { Command, CommanderError } from "commander";
+import { version } from "#platform/version.ts";
 import type { CliOptions } from "./command-dependencies.ts";
 import { sentence } from "./error-sentence.ts";
 
@@ -10,6 +11,7 @@ const WRONG_USAGE = 2;
 export function bareProgram({ stdout, stderr }: Pick<CliOptions, "stdout" | "stderr">): Command {
   return new Command("posthaste")
     .description("Self-hosted email delivery and audience service.")
+    .version(version, "--version", "print the version")
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
 }

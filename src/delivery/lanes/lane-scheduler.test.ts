@@ -135,6 +135,11 @@ describe("pauses", () => {
     ]);
     expect(traffic.isSaturated(0)).toBe(true);
     expect(traffic.isForgettable).toBe(false);
+    const [wait, ...others] = traffic.waits;
+    expect(others).toEqual([]);
+    expect(wait).toMatchObject({ reason: "asked_to_wait", messages: 0 });
+    expect(wait?.detail).toMatch(/^421 .*Too busy/);
+    expect(Math.round(wait?.seconds ?? 0)).toBe(60);
   });
 
   test("the lane pauses after too many failed connections in a row", async () => {
@@ -148,6 +153,31 @@ describe("pauses", () => {
     add(leased("eve"), "three.test");
     expect((await recorder.waitFor(3))[2]).toMatchObject({ kind: "requeue", who: "eve" });
     expect(mx.connections).toBe(0);
+    expect(traffic.waits).toMatchObject([{ reason: "connections_failed", messages: 0 }]);
+  });
+});
+
+describe("what the operator sees of a lane", () => {
+  test("nothing while it is free, and the limits while messages wait for them", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { messages_per_second: 1 });
+    expect(traffic.waits).toEqual([]);
+    for (const name of ["ann", "bob"]) add(leased(name));
+    await recorder.waitFor(1);
+    expect(traffic.waits).toEqual([{ reason: "limits", messages: 1, seconds: null, detail: null }]);
+    await recorder.waitFor(2);
+    expect(traffic.waits).toEqual([]);
+  });
+
+  test("a site that does not accept connections, with its host and the failure", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { per_site: false });
+    add(leased("ann"), "one.test", DEAD);
+    await recorder.waitFor(1);
+    const [wait] = traffic.waits;
+    expect(wait).toMatchObject({ reason: "unreachable", messages: 0 });
+    expect(wait?.detail).toMatch(/^one\.test: .*ECONNREFUSED/);
+    expect(wait?.seconds).toBeGreaterThan(60);
   });
 });
 

@@ -10,7 +10,9 @@
 
 import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose-leased-message.ts";
 import type { SmtpAttempt } from "#delivery/message/attempt.ts";
+import type { LaneWait } from "#delivery/message/lane-wait.ts";
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
+import { replyOf } from "#delivery/message/reply-of-result.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { encodeConversation } from "#messages/message/conversation.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
@@ -27,6 +29,8 @@ const LONGEST_HOLD_MS = 45_000;
 /** Messages that a runner takes at once. Twice as many are hardly faster, and transactional mail would wait longer. */
 const MOST_AT_ONCE = 8;
 
+const MOST_SITES_SHOWN = 5;
+
 /** A message that may start now, with an open session; without one a new session may be opened. */
 interface StartableMessage extends RoutedMessage {
   readonly used: PooledSession | undefined;
@@ -38,6 +42,7 @@ interface ComposingMessage extends RoutedMessage {
 }
 
 export class LaneScheduler {
+  readonly #lane: Lane;
   readonly #sessions: SessionPool;
   readonly #throttle: LaneThrottle;
   readonly #composing: ComposeOptions;
@@ -49,6 +54,7 @@ export class LaneScheduler {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(lane: Lane, settings: SessionSettings, composing: ComposeOptions, events: TransportEvents) {
+    this.#lane = lane;
     this.#throttle = new LaneThrottle(lane);
     this.#sessions = new SessionPool(lane, settings);
     this.#composing = composing;
@@ -63,6 +69,29 @@ export class LaneScheduler {
   /** Whether a new scheduler would behave the same: no messages, no failures remembered. */
   get isForgettable(): boolean {
     return this.load === 0 && this.#throttle.isFresh && !this.#sessions.isCooling;
+  }
+
+  /** The name of the lane. */
+  get lane(): string {
+    return this.#lane.name;
+  }
+
+  /** Why messages wait or would wait; nothing when the lane is free. */
+  get waits(): LaneWait[] {
+    const messages = this.#waiting.length;
+    const caused = this.#throttle.wait;
+    if (caused !== null) return [{ ...caused, messages }];
+    const now = performance.now();
+    const sites = this.#sessions.coolingSites.slice(0, MOST_SITES_SHOWN).map(
+      ({ failure: { mxHost, result }, until }): LaneWait => ({
+        reason: "unreachable",
+        messages: 0,
+        seconds: (until - now) / 1_000,
+        // A lane of one site is named by its hosts.
+        detail: `${this.#lane.per_site || mxHost === null ? "" : `${mxHost}: `}${replyOf(result).text}`,
+      }),
+    );
+    return messages === 0 ? sites : [...sites, { reason: "limits", messages, seconds: null, detail: null }];
   }
 
   /** Whether no more messages of this lane should be leased. Half its share stays free for the batch being leased now. */
@@ -212,6 +241,7 @@ export class LaneScheduler {
     const { message, destination } = routed;
     const { host, localAddress: sourceIp, tls } = used.session;
     let isFresh = false;
+    const begunAt = performance.now();
     const mayBegin = () => {
       if (!this.#mayGoOn(routed)) return false;
       isFresh = used.carried === 0;
@@ -233,6 +263,7 @@ export class LaneScheduler {
           sourceIp,
           tls: tlsNote(tls, demand, used.tlsFault),
           conversation: { opening: used.opening, lines: encodeConversation(transcript.lines) },
+          ms: performance.now() - begunAt,
         });
       }
     } catch (error) {
@@ -260,11 +291,12 @@ export class LaneScheduler {
   async #open({ message, destination }: RoutedMessage): Promise<PooledSession | undefined> {
     try {
       await this.#sessions.keepIdle(this.#throttle.connections - this.#runners);
+      const begunAt = performance.now();
       const opened = await this.#sessions.open(destination);
       // A host that fails a TLS demand is reachable: the demands of one domain must not pause the lane.
       this.#throttle.connected("session" in opened || isTlsFault(opened.failure.result));
       if ("session" in opened) return opened;
-      this.#attempted(message, opened.failure);
+      this.#attempted(message, { ...opened.failure, ms: performance.now() - begunAt });
     } catch (error) {
       this.#events.onEnd(message, { kind: "unsendable", error });
     }
@@ -273,7 +305,7 @@ export class LaneScheduler {
 
   #attempted(message: ReadyMessage, attempt: SmtpAttempt): void {
     this.#throttle.attempted(attempt.result);
-    this.#events.onEnd(message, { kind: "attempted", attempt });
+    this.#events.onEnd(message, { kind: "attempted", attempt: { ...attempt, lane: this.#lane.name } });
     this.#requeueForPause();
   }
 

@@ -157,6 +157,11 @@ export class SessionPool {
     return this.#cooling.get(site);
   }
 
+  /** The sites that are not tried now. */
+  get coolingSites(): Cooling[] {
+    return this.#cooling.keys().flatMap((site) => this.#cooling.get(site) ?? []);
+  }
+
   /** Closes idle sessions now, and the others when their conversation ends. */
   close(): void {
     this.#isClosed = true;

@@ -4,6 +4,8 @@
  */
 
 import type { AttemptResult } from "#delivery/message/attempt.ts";
+import type { LaneWait } from "#delivery/message/lane-wait.ts";
+import { replyOf } from "#delivery/message/reply-of-result.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { SmtpStage } from "#smtp-client/outcome.ts";
 import type { Lane } from "./default-lanes.ts";
@@ -35,6 +37,8 @@ export class LaneThrottle {
   readonly #connections: Rate;
   readonly #attempted = new RecentCount(SHARE_MS);
   #pausedUntil = 0;
+  /** Why the lane was paused last. */
+  #cause: Pick<LaneWait, "reason" | "detail"> = { reason: "asked_to_wait", detail: null };
   #reputationUntil = 0;
   /** Failed connections in a row. */
   #failures = 0;
@@ -51,6 +55,14 @@ export class LaneThrottle {
   /** Milliseconds until the end of the pause; 0 when the lane is not paused. */
   get pauseLeft(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
+  }
+
+  /** The pause or the limit that a reply or a failure has caused; null when there is none. */
+  get wait(): Omit<LaneWait, "messages"> | null {
+    if (this.pauseLeft > 0) return { ...this.#cause, seconds: this.pauseLeft / 1_000 };
+    if (!this.#isReputationLimited) return null;
+    const seconds = (this.#reputationUntil - performance.now()) / 1_000;
+    return { reason: "reputation", detail: this.#cause.detail, seconds };
   }
 
   /** Connections that may be open at the same time. */
@@ -106,30 +118,33 @@ export class LaneThrottle {
     this.#failures = hasSucceeded ? 0 : this.#failures + 1;
     if (this.#failures < (this.#lane.failures_before_rest ?? Number.POSITIVE_INFINITY)) return;
     this.#failures = 0;
-    this.#pause(REST_MS);
+    this.#pause(REST_MS, { reason: "connections_failed", detail: null });
   }
 
   /** To be called after each attempt; pauses the lane after a temporary refusal that concerns the sender and not the one message. */
   attempted(result: AttemptResult): void {
     this.#attempted.add();
-    if (isBrokenOff(result)) this.#countBreak();
+    if (isBrokenOff(result)) this.#countBreak(replyOf(result).text);
     else this.#breaks = 0;
     if (result.outcome !== "refused") return;
     const { scope, category, retry, waitSeconds } = classifyReply(result);
     const suspension = this.#lane.suspensions.find(({ words }) => result.text.includes(words));
     if (!retry || (scope !== "lane" && suspension === undefined)) return;
     const seconds = waitSeconds ?? suspension?.seconds;
-    this.#pause(seconds === undefined ? UNNAMED_PAUSE_MS : seconds * 1_000);
+    this.#pause(seconds === undefined ? UNNAMED_PAUSE_MS : seconds * 1_000, {
+      reason: "asked_to_wait",
+      detail: replyOf(result).text,
+    });
     if (seconds === undefined && category === "Reputation")
       this.#reputationUntil = performance.now() + REPUTATION_MS;
   }
 
   /** A host that accepts connections and drops every message costs more than an unreachable one. */
-  #countBreak(): void {
+  #countBreak(detail: string): void {
     this.#breaks += 1;
     if (this.#breaks < BREAKS_BEFORE_REST) return;
     this.#breaks = 0;
-    this.#pause(REST_MS);
+    this.#pause(REST_MS, { reason: "conversations_broken", detail });
   }
 
   get #isReputationLimited(): boolean {
@@ -140,8 +155,11 @@ export class LaneThrottle {
     return this.#isReputationLimited ? this.#reputationRate : this.#messages;
   }
 
-  #pause(ms: number): void {
-    this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+  #pause(ms: number, cause: Pick<LaneWait, "reason" | "detail">): void {
+    const until = performance.now() + ms;
+    if (until < this.#pausedUntil) return;
+    this.#pausedUntil = until;
+    this.#cause = cause;
   }
 }
 

@@ -19,6 +19,10 @@ export interface SmtpAttempt {
   readonly tls?: TlsNote | null;
   /** What was said; null or missing if no host could be looked up, and in capture mode. */
   readonly conversation?: SmtpConversation | null;
+  /** The name of the lane; missing if no host could be looked up, and in capture mode. */
+  readonly lane?: string;
+  /** How long the attempt took, without waiting for a connection; missing without one. */
+  readonly ms?: number;
 }
 
 export type SmsResult =

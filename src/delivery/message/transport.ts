@@ -1,5 +1,7 @@
 /** The interface of transports: SMTP, an SMS gateway, or in capture mode the local inbox. */
+
 import type { Ending } from "./attempt.ts";
+import type { WaitingLane } from "./lane-wait.ts";
 import type { LeasedMessage, Priority, ReadyMessage } from "./message.ts";
 
 /** The delivery worker, as a transport sees it. */
@@ -22,6 +24,8 @@ export interface Transport {
   saturatedDomains(priority?: Priority): string[];
   /** Campaigns whose mail is sent by other machines. */
   foreignCampaigns?(): string[];
+  /** The lanes that wait, and why. */
+  waitingLanes?(): WaitingLane[];
   /** Releases waiting messages. Those being sent go on, as long as mayStart allows it. */
   close(): void;
 }

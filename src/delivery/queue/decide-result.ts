@@ -5,9 +5,9 @@
 
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
+import { replyOf } from "#delivery/message/reply-of-result.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { type Classification, type Outcome, unclassified } from "#messages/message/outcome.ts";
-import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import { nextAttemptAt } from "./retry-schedule.ts";
 import type { Settlement } from "./settle-leases-store.ts";
 
@@ -17,6 +17,8 @@ export interface DeliveryResult {
   readonly outcome: Outcome | null;
   /** Set for an SMS with a delivery receipt to follow: the id that its gateway gave. */
   readonly submission?: { readonly gateway: string; readonly gatewayId: string };
+  /** Set for a message that failed because the time for its retries has ended. */
+  readonly hasExpired?: true;
 }
 
 /** @param random from 0 to 1, for the jitter of the retry */
@@ -90,7 +92,7 @@ export function deferOrFail(
   });
   if (next === "expired") {
     const detail = `Gave up after ${attempts} attempts: ${details.detail}`;
-    return finish(message, now, { ...details, status: "failed", detail }, attempts);
+    return { ...finish(message, now, { ...details, status: "failed", detail }, attempts), hasExpired: true };
   }
   const outcome = { ...identify(message), ...details, attempts, time: now, nextAttemptAt: next };
   return {
@@ -133,6 +135,7 @@ export function requeue(
   return {
     settlement: settlementOf(message, now, attempts, null),
     outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
+    hasExpired: true,
   };
 }
 
@@ -221,25 +224,6 @@ function statusOf(result: AttemptResult, { created_at }: LeasedMessage, now: Dat
       if (retry) return { status: "deferred", waitSeconds, isAddressFault: false, classification };
       return { ...plain, status: classification ? "bounced" : "failed", isAddressFault, classification };
     }
-  }
-}
-
-/** RFC 3463: "cryptographic failure". */
-const TLS_FAULT = "4.7.5";
-
-function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
-  switch (result.outcome) {
-    case "accepted":
-    case "refused":
-      return { code: result.code, enhanced: result.enhanced, text: quoteAnswer(result) };
-    case "unroutable":
-      return { code: null, enhanced: result.enhanced, text: result.reason };
-    case "broken":
-      return {
-        code: null,
-        enhanced: result.fault === "tls" ? TLS_FAULT : null,
-        text: `${result.reason} (at ${result.stage})`,
-      };
   }
 }
 

@@ -14,8 +14,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Ending } from "#delivery/message/attempt.ts";
+import { reported, type WaitingLane } from "#delivery/message/lane-wait.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { type PresendCheck, UnfitValues } from "#delivery/message/presend-decision.ts";
+import type { PresendCheck } from "#delivery/message/presend-decision.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
 import type { DeliveryResult } from "#delivery/queue/decide-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
@@ -34,6 +35,7 @@ import type { Log } from "#platform/log/log.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Journal } from "./journal.ts";
+import { logFault, logOutcome } from "./log-ending.ts";
 import { Recovery } from "./recovery.ts";
 import { ResultWriter } from "./result-writer.ts";
 
@@ -71,8 +73,8 @@ export interface DeliveryWorkerOptions {
   readonly findHalted: () => Promise<Halted>;
   /** Reacts to changes of a message's status, in the same transaction (messages/record-outcomes.ts). */
   readonly onMoved: OnMoved;
-  /** Called with every result, for the metrics. */
-  readonly onResult?: (result: DeliveryResult) => void;
+  /** Called with every result, for the metrics; with the name of its lane if an attempt was made in one. */
+  readonly onResult?: (result: DeliveryResult, lane: string | undefined) => void;
   /** Called after every lease statement, whether or not something was due. */
   readonly onLook?: () => void;
 }
@@ -139,6 +141,11 @@ export class DeliveryWorker {
     worker = new DeliveryWorker(options, workerId, lock);
     await worker.#start();
     return worker;
+  }
+
+  /** The lanes that wait, the foremost first. */
+  get waitingLanes(): WaitingLane[] {
+    return reported(this.#transport.waitingLanes?.() ?? []);
   }
 
   /**
@@ -208,24 +215,15 @@ export class DeliveryWorker {
   }
 
   #onEnd(message: LeasedMessage, ending: Ending): void {
-    const { clock, random = Math.random } = this.#options;
-    this.#logEnding(message, ending);
+    const { clock, log, random = Math.random } = this.#options;
+    logFault(log, message, ending);
     const result = resultOf(message, ending, clock.now(), random());
+    logOutcome(log, message, ending, result);
     this.#held.remove(message);
     this.#writer.add(result);
-    this.#options.onResult?.(result);
+    const attempt = ending.kind === "attempted" && "lane" in ending.attempt ? ending.attempt : undefined;
+    this.#options.onResult?.(result, attempt?.lane);
     if (this.#leasing.isDue) this.#wake.resolve();
-  }
-
-  #logEnding({ message_id }: LeasedMessage, ending: Ending): void {
-    const { log } = this.#options;
-    if (ending.kind === "requeue" && ending.cause !== undefined) {
-      log.warn({ err: ending.cause, message_id }, "message requeued: a dependency is unavailable");
-    } else if (ending.kind === "unsendable" && ending.error instanceof UnfitValues) {
-      log.info({ message_id, reason: ending.error.message }, "message failed: its template cannot be filled");
-    } else if (ending.kind === "unsendable") {
-      log.error({ err: ending.error, message_id }, "message failed: it could not be composed or sent");
-    }
   }
 
   async #leaseUntilStopped(): Promise<void> {

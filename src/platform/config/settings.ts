@@ -324,7 +324,14 @@ export const settings = {
   LOG_LEVEL: setting({
     default: "info",
     read: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
-    about: "Lowest severity that is logged.",
+    about:
+      "Lowest severity that is logged. `debug` adds a line for every request and every delivery attempt.",
+  }),
+  LOG_FORMAT: setting({
+    default: "auto",
+    read: oneOf("auto", "json", "text"),
+    about:
+      "Form of the log: lines of `text`, or one `json` object a line. `auto`: text at a terminal, JSON elsewhere.",
   }),
   DELIVERY_WORKERS: setting({
     default: "1",

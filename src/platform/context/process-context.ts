@@ -33,7 +33,7 @@ export function createProcessContext(
   name: string,
   settings: ConnectionSettings = {},
 ): ProcessContext {
-  const log = createLog(config.LOG_LEVEL);
+  const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const connections = {
     size: config.DATABASE_POOL,

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { newId } from "#platform/ids.ts";
-import { saveRunningProcess } from "#platform/process/running-processes-store.ts";
 import { newDatabase, testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { migrate, type Release } from "./migrate.ts";
@@ -55,15 +53,13 @@ test("a former release works with the schema of the next, unless a migration nee
 });
 
 test("a migration that needs a newer program waits until older ones have stopped, and those before it are applied", async () => {
-  const process_id = newId();
-  await saveRunningProcess(db, { process_id, host: "mail1", pid: 7, version: "0.9.0", fingerprints: [] });
-  await saveRunningProcess(db, {
-    process_id: newId(),
-    host: "mail2",
-    pid: 8,
-    version: "0.10.0",
-    fingerprints: [],
-  });
+  for (const [host, pid, version] of [
+    ["mail1", 7, "0.9.0"],
+    ["mail2", 8, "0.10.0"],
+  ] as const)
+    await db.run(sql`
+      insert into running_processes (id, host, pid, roles, version, node_version)
+      values (gen_random_uuid(), ${host}, ${pid}, '{}', ${version}, '')`);
   const next = await release("0.10.0", demanding);
   await expect(migrate(db, next)).rejects.toThrow(
     /every machine to run version 0.10.0 or newer: stop mail1 \(process 7\) first/,
@@ -71,7 +67,7 @@ test("a migration that needs a newer program waits until older ones have stopped
   expect(await db.rows(sql`select name from schema_migrations where name like '9%'`)).toEqual([
     { name: "9001-color.sql" },
   ]);
-  await db.run(sql`delete from running_processes where process_id = ${process_id}`);
+  await db.run(sql`delete from running_processes where host = 'mail1'`);
   expect(await migrate(db, next)).toEqual(["9002-no-color.sql"]);
 });
 

@@ -13,8 +13,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import { programVersion } from "#platform/process/program-version.ts";
-import { listRunningProcesses, processNames } from "#platform/process/running-processes-store.ts";
+import { version } from "#platform/version.ts";
 import { lockKey } from "./advisory-lock-key.ts";
 import type { Database } from "./pool.ts";
 
@@ -29,7 +28,7 @@ export interface Release {
 }
 
 const thisRelease: Release = {
-  version: programVersion,
+  version,
   migrations: new URL("../../../db/migrations/", import.meta.url),
 };
 
@@ -37,7 +36,7 @@ const LOCK = lockKey("migrations");
 
 const OLDEST_SERVER = 160_000;
 
-/** SQLSTATE lock_not_available: the time for a lock is over. */
+/** SQLSTATE lock_not_available: the time for a lock has ended. */
 const LOCK_NOT_AVAILABLE = "55P03";
 const LOCK_MS = 2_000;
 const MOST_TRIES = 150;
@@ -149,11 +148,14 @@ function isLockTimeout(fault: unknown): boolean {
 /** @throws an Error while a process runs that could not work with the schema after the migration */
 async function requireStopped(client: Session, { name, needsProgram }: Migration): Promise<void> {
   if (needsProgram === null) return;
-  const running = await listRunningProcesses({ rows: async (query) => (await client.query(query)).rows });
+  const { rows: running } = await client.query<{ host: string; pid: number; version: string }>(
+    "select host, pid, version from running_processes where seen_at > now() - interval '90 seconds' order by host, pid",
+  );
   const older = running.filter(({ version }) => isOlder(version, needsProgram));
   if (older.length > 0) {
+    const names = older.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
     throw new Error(
-      `migration ${name} needs every machine to run version ${needsProgram} or newer: stop ${processNames(older)} first; a process that was killed is forgotten after 90 s`,
+      `migration ${name} needs every machine to run version ${needsProgram} or newer: stop ${names} first; a process that was killed is forgotten after 90 s`,
     );
   }
 }

@@ -3,7 +3,7 @@
  * (Prometheus). The first two need no key. Results are cached for a second, so that the database is queried at most once a
  * second.
  */
-import { access, constants, statfs } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
@@ -14,6 +14,7 @@ import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import type { Limit } from "#platform/limits/limit.ts";
 import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
+import { freeBytes } from "#platform/process/free-space.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 import { networkOf } from "./auth/source-network.ts";
 
@@ -28,7 +29,7 @@ const FRESH_MS = 1_000;
 export const HEALTH_RATE = rateOf(limits.healthLooks);
 export const LIVENESS_RATE = rateOf(limits.livenessLooks);
 const NO_METRICS =
-  "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/operations.md, Health and metrics).\n";
+  "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/monitoring.md#prometheus).\n";
 
 export function registerHealth(
   server: FastifyInstance,
@@ -119,8 +120,7 @@ async function databaseFault(database: Database): Promise<string | null> {
 export async function diskFault(dataDir: string): Promise<string | null> {
   try {
     await access(dataDir, constants.W_OK);
-    const { bavail, bsize } = await statfs(dataDir);
-    const freeMb = Math.floor((bavail * bsize) / 1024 ** 2);
+    const freeMb = Math.floor((await freeBytes(dataDir)) / 1024 ** 2);
     return freeMb < LEAST_FREE_MB ? `only ${freeMb} MB free in DATA_DIR` : null;
   } catch {
     return "DATA_DIR cannot be written";

@@ -33,6 +33,8 @@ export interface RunnerOptions {
   readonly uninterrupted?: readonly string[];
   readonly recurring: readonly Recurring[];
   readonly onEnded?: OnJobEnded;
+  /** Called with the name of a recurring task whose run failed, for the metrics. */
+  readonly onTaskFailed?: (name: string) => void;
   /** Jobs at a time. Each job and each recurring task may hold a connection of the pool. */
   readonly concurrency?: number;
   readonly timing?: Partial<RunnerTiming>;
@@ -144,11 +146,14 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
 }
 
 function recurringOf(
-  { database, log, recurring }: RunnerOptions,
+  { database, log, recurring, onTaskFailed }: RunnerOptions,
   stopping: AbortSignal,
 ): Record<string, Task> {
   return Object.fromEntries(
-    recurring.map((task) => [taskName(task), () => runRecurring(database, task, stopping, log)]),
+    recurring.map((task) => [
+      taskName(task),
+      () => runRecurring(database, task, stopping, log, onTaskFailed),
+    ]),
   );
 }
 

@@ -47,6 +47,7 @@ export async function runRecurring(
   task: Recurring,
   signal: AbortSignal,
   log: Log,
+  onFailed: (name: string) => void = () => {},
 ): Promise<void> {
   let pause = task.seconds;
   try {
@@ -57,6 +58,7 @@ export async function runRecurring(
     else {
       pause = Math.min(pause, RETRY_SECONDS);
       log.error({ err, task: task.name }, "recurring task failed");
+      onFailed(task.name);
     }
   }
   // If `hasten` was called during the run, the task keeps that time.

@@ -1,10 +1,14 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { createLog } from "./log.ts";
+import { createLog, type LogFormat } from "./log.ts";
 
-function logTo(isTTY: boolean) {
+function logTo(
+  isTTY: boolean,
+  { hasColors = false, format }: { hasColors?: boolean; format?: LogFormat } = {},
+) {
   const written: string[] = [];
-  const log = createLog("info", { isTTY, write: (text: string) => void written.push(text) });
+  const output = { isTTY, hasColors: () => hasColors, write: (text: string) => void written.push(text) };
+  const log = createLog("info", { output, ...(format && { format }) });
   return { log, written };
 }
 
@@ -67,9 +71,30 @@ describe("a terminal", () => {
     log.info({ address: "http://127.0.0.1:8080", mode: "capture", note: "two words" }, "Posthaste listens");
     log.error({ err: new TypeError("broken") }, "request failed");
     expect(written[0]).toMatch(
-      /^\d\d:\d\d:\d\d {2}INFO {3}Posthaste listens {2}address=http:\/\/127\.0\.0\.1:8080 {2}mode=capture {2}note="two words"\n$/,
+      /^\d\d:\d\d:\d\d {2}INFO {3}Posthaste listens {21}address=http:\/\/127\.0\.0\.1:8080 {2}mode=capture {2}note="two words"\n$/,
     );
     expect(written[1]).toMatch(/ERROR {2}request failed\n {2}TypeError: broken\n {6}at /);
+  });
+
+  test("has the fields in one column, whatever the length of the message", () => {
+    const { log, written } = logTo(true);
+    log.info({ port: 25 }, "listens");
+    log.warn({ port: 25 }, "the port is in use");
+    log.info("bare");
+    const columns = written.slice(0, 2).map((line) => line.indexOf("port="));
+    expect(columns[0]).toBe(columns[1]);
+    expect(written[2]).toMatch(/bare\n$/);
+  });
+
+  test("gets colours only if it shows them", () => {
+    const coloured = logTo(true, { hasColors: true });
+    coloured.log.warn({ port: 25 }, "in use");
+    expect(coloured.written[0]).toContain("\u001b[33mWARN");
+    const plain = logTo(true);
+    plain.log.warn({ port: 25 }, "in use");
+    const piped = logTo(false, { hasColors: true, format: "text" });
+    piped.log.warn({ port: 25 }, "in use");
+    expect([...plain.written, ...piped.written].join("")).not.toContain("\u001b");
   });
 
   test("is not controlled by control characters in user data", () => {
@@ -90,4 +115,13 @@ test("anything else gets one JSON object a line", () => {
   const { log, written } = logTo(false);
   log.info({ port: 25 }, "listens");
   expect(JSON.parse(written[0] ?? "")).toMatchObject({ level: "info", msg: "listens", port: 25 });
+});
+
+test("LOG_FORMAT has precedence over what the output is", () => {
+  const json = logTo(true, { format: "json" });
+  json.log.info("listens");
+  expect(JSON.parse(json.written[0] ?? "")).toMatchObject({ msg: "listens" });
+  const text = logTo(false, { format: "text" });
+  text.log.info("listens");
+  expect(text.written[0]).toMatch(/ {2}INFO {3}listens\n$/);
 });

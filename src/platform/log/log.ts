@@ -1,6 +1,6 @@
 /**
- * Structured logs on standard output: one JSON object a line, or terminalLine lines on a terminal. Secrets are redacted
- * by pino.
+ * Structured logs on standard output: lines of text at a terminal (terminal-lines.ts), one JSON object a line elsewhere.
+ * Secrets are redacted by pino.
  */
 import { type Logger, pino } from "pino";
 import { describeError } from "./describe-error.ts";
@@ -22,14 +22,25 @@ const redacted = [
   "*.key",
 ];
 
+/** `auto`: text at a terminal, JSON elsewhere. */
+export type LogFormat = "auto" | "json" | "text";
+
 /** The destination of log lines, such as process.stdout. */
 export interface LogOutput {
   readonly isTTY?: boolean;
+  /** Whether it shows colours; false where the environment has NO_COLOR. */
+  hasColors?(): boolean;
   write(text: string): unknown;
 }
 
 /** Line breaks in user data cannot forge log lines, because pino writes JSON, which escapes them. */
-export function createLog(level: string, output: LogOutput = process.stdout): Log {
+export function createLog(
+  level: string,
+  {
+    format = "auto",
+    output = process.stdout,
+  }: { readonly format?: LogFormat; readonly output?: LogOutput } = {},
+): Log {
   const options = {
     level,
     base: { pid: process.pid },
@@ -38,6 +49,9 @@ export function createLog(level: string, output: LogOutput = process.stdout): Lo
     serializers: { err: describeError },
     redact: { paths: redacted, censor: "[redacted]" },
   };
-  if (output.isTTY) return pino(options, { write: (line: string) => void output.write(terminalLine(line)) });
+  if (format === "text" || (format === "auto" && output.isTTY)) {
+    const hasColours = output.isTTY === true && output.hasColors?.() === true;
+    return pino(options, { write: (line: string) => void output.write(terminalLine(line, hasColours)) });
+  }
   return output === process.stdout ? pino(options) : pino(options, output);
 }

@@ -1,11 +1,22 @@
-/** Formats log lines for a terminal: time, level, message and fields. */
+/** Formats log lines for people: time, level, message and fields, in columns, with colours where they are shown. */
+import { styleText } from "node:util";
 
 const faultFields = new Set(["type", "message", "stack", "cause"]);
 /** Fields that are not shown as fields. */
 const leftOut = new Set(["level", "time", "pid", "msg", "err"]);
 
+/** Fields begin at the same column unless a message is longer. */
+const MESSAGE_WIDTH = 36;
+
+const levelColours = new Map([
+  ["fatal", "red"],
+  ["error", "red"],
+  ["warn", "yellow"],
+  ["info", "green"],
+] as const);
+
 /** @param line JSON from pino; any other line is returned unchanged */
-export function terminalLine(line: string): string {
+export function terminalLine(line: string, hasColours = false): string {
   let entry: Readonly<Record<string, unknown>>;
   try {
     entry = JSON.parse(line);
@@ -13,10 +24,22 @@ export function terminalLine(line: string): string {
     return line;
   }
   const { level, time, msg, err } = entry;
-  const clock = typeof time === "string" ? `${new Date(time).toLocaleTimeString("en-GB")}  ` : "";
-  const fields = Object.entries(entry).filter(([name]) => !leftOut.has(name));
-  const words = [printable(textOf(msg)), ...fields.map(([name, value]) => `${name}=${shown(value)}`)];
-  return `${clock}${textOf(level).toUpperCase().padEnd(5)}  ${words.join("  ")}\n${faultLines(err, "  ")}`;
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    hasColours ? styleText(style, text, { validateStream: false }) : text;
+  const clock = typeof time === "string" ? new Date(time).toLocaleTimeString("en-GB") : "";
+  const name = textOf(level);
+  const colour = [...levelColours].find(([one]) => one === name)?.[1] ?? "dim";
+  const fields = Object.entries(entry)
+    .filter(([field]) => !leftOut.has(field))
+    .map(([field, value]) => `${paint("dim", `${field}=`)}${shown(value)}`);
+  const message = printable(textOf(msg));
+  const columns = [
+    ...(clock === "" ? [] : [paint("dim", clock)]),
+    paint(colour, name.toUpperCase().padEnd(5)),
+    fields.length === 0 ? message : message.padEnd(MESSAGE_WIDTH),
+    ...fields,
+  ];
+  return `${columns.join("  ")}\n${faultLines(err, "  ")}`;
 }
 
 function faultLines(err: unknown, indent: string): string {

@@ -20,12 +20,14 @@ const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;
 const receiver = await startReceiver();
 afterAll(() => receiver.close());
+const results: string[] = [];
 const deps = {
   db,
   clock,
   log: createLog("silent"),
   secrets: createSecrets(SECRET_KEY),
   post: createReceiver({ resolver: service.dns.resolver, allowPrivate: true, timeoutMs: 2_000 }),
+  onAttempt: (result: string) => void results.push(result),
 };
 const signal = new AbortController().signal;
 
@@ -75,6 +77,7 @@ const happen = (workspaceId: WorkspaceId, times = 1) =>
 beforeEach(async () => {
   await db.run(sql`delete from webhook_deliveries`);
   receiver.arrived.length = 0;
+  results.length = 0;
   receiver.answer = answerWith(204);
 });
 
@@ -178,6 +181,7 @@ test("retries come after 30 s, 1, 2, 5, 15, 30 min, 1, 2, 6 and 24 h, with the s
     expect(await work()).toBe(1);
   }
   expect(await deliveries()).toMatchObject([{ status: "failed", attempts: 11, next_attempt_at: null }]);
+  expect(results).toEqual([...seconds.map(() => "retried"), "given_up"]);
   expect(new Set(receiver.arrived.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   expect(new Set(receiver.arrived.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(11);
   expect(await read()).toMatchObject({ consecutive_failures: 1, is_active: true });

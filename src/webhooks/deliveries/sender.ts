@@ -47,7 +47,11 @@ export interface SenderDeps {
   readonly log: Log;
   readonly secrets: Secrets;
   readonly post: PostToReceiver;
+  /** Called with the result of each attempt, for the metrics. */
+  readonly onAttempt?: (result: WebhookAttemptResult) => void;
 }
+
+export type WebhookAttemptResult = "delivered" | "retried" | "given_up";
 
 export interface WebhookSender {
   /** Leases no more deliveries, and waits up to ten seconds for the attempts in progress. */
@@ -104,7 +108,10 @@ export async function sendDue(deps: SenderDeps, running: Set<Promise<void>>): Pr
   return leased.length;
 }
 
-async function send({ db, clock, secrets, post }: SenderDeps, delivery: LeasedDelivery): Promise<void> {
+async function send(
+  { db, clock, secrets, post, onAttempt }: SenderDeps,
+  delivery: LeasedDelivery,
+): Promise<void> {
   const { id, body, url } = delivery;
   const time = clock.now();
   const signing = secretsOf(secrets, delivery, time);
@@ -127,7 +134,10 @@ async function send({ db, clock, secrets, post }: SenderDeps, delivery: LeasedDe
     },
     { mayRepeat: true },
   );
+  onAttempt?.(attemptResults[end.status]);
 }
+
+const attemptResults = { delivered: "delivered", pending: "retried", failed: "given_up" } as const;
 
 /** Without a secret nothing is sent. The delivery is retried, because the operator may restore the key. */
 const unsigned: PostResult = {

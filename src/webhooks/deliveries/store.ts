@@ -239,7 +239,7 @@ export interface LeaseLimits {
 }
 
 /** For `with recursive`: the webhooks with pending deliveries, found by a loose index scan. */
-const waitingReceivers = sql`waiting (workspace_id, webhook_id) as (
+export const waitingReceivers = sql`waiting (workspace_id, webhook_id) as (
       (select workspace_id, webhook_id from webhook_deliveries where status = 'pending'
         order by workspace_id, webhook_id limit 1)
       union all
