@@ -20,6 +20,7 @@ import { addMcpCommand } from "./mcp.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
+import { addSendingCommands } from "./sending/sending.ts";
 import { addServeCommand } from "./serve.ts";
 import { addUserCommands } from "./user.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
@@ -34,6 +35,7 @@ export function createProgram(options: CliOptions): Command {
   addUserCommands(program, options);
   addDomainCommands(program, options);
   addSecretKeyCommands(program, options);
+  addSendingCommands(program, options);
   addCreditCommand(program, options);
   addListsCommands(program, options);
   addImportCommands(program, options);

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
+import { findHold } from "#delivery/hold/store.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { countQueue } from "#delivery/queue/queue-store.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
@@ -76,6 +77,11 @@ export function createApi(
     help: "Messages in the delivery queue: waiting, or leased by a worker.",
     label: "state",
     read: () => countQueue(background),
+  });
+  metrics.gauge({
+    name: "posthaste_sending_held",
+    help: "1 while the operator holds everything that is sent (posthaste sending hold), otherwise 0.",
+    read: async () => ((await findHold(background)) === undefined ? 0 : 1),
   });
   const countHash = metrics.counter(
     "posthaste_password_hashes_total",
@@ -195,6 +201,12 @@ export function createApi(
         rateLimiter: ownLimiter(HEALTH_RATE),
         livenessLimiter: ownLimiter(LIVENESS_RATE),
         checks,
+        notices: {
+          async sending() {
+            const hold = await findHold(background);
+            return hold === undefined ? null : `held since ${hold.held_at.toISOString()}`;
+          },
+        },
       });
       registerDocs(pages);
       registerConsole(pages);

@@ -3,6 +3,7 @@
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
+import { findHold } from "#delivery/hold/store.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
@@ -72,11 +73,13 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     smsReceiptUrl: createReceiptUrl(services),
     check: createPresendCheck(services),
     async findHalted() {
-      const [campaigns, autoresponders] = await Promise.all([
+      const [hold, campaigns, autoresponders] = await Promise.all([
+        findHold(database),
         listHaltedIds(database),
         listStoppedAutoresponders(database),
       ]);
       return {
+        isHeld: hold !== undefined,
         paused: [...campaigns.paused, ...autoresponders.paused],
         cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
       };
