@@ -4,6 +4,8 @@
  */
 
 import type { Command } from "commander";
+import { addBackupCommand } from "./backup/backup.ts";
+import { addRestoreCommand } from "./backup/restore.ts";
 import { runAudited } from "./command/audit-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { bareProgram, exitCodeOf } from "./command/run-program.ts";
@@ -30,6 +32,8 @@ export function createProgram(options: CliOptions): Command {
   const program = bareProgram(options);
   addServeCommand(program, options);
   addMigrateCommand(program, options);
+  addBackupCommand(program, options);
+  addRestoreCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
   addUserCommands(program, options);
