@@ -95,7 +95,7 @@ async function playRound({ program, mx, dataDir, folder, groups }: FaultRun, rou
       body: `<p>This is message ${number}.</p>\n`.repeat(1 + (number % 50)),
     }),
   });
-  const begin = Math.ceil(messages * (0.5 + random() / 2));
+  const begin = random.between(Math.ceil(messages / 2), messages);
   while (client.accepted.size < begin) await delay(20);
   const before = [...client.accepted.values()];
   const file = join(folder, `round-${round}.backup`);

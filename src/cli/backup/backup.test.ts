@@ -11,7 +11,7 @@ import { findMiscounts } from "#cli/doctor/counters.ts";
 import { runCli } from "#cli/program.ts";
 import { ensurePartitions } from "#messages/create-partitions.ts";
 import { listTables } from "#platform/database/backup/catalogue-store.ts";
-import { tablesLeftOut } from "#platform/database/backup/tables-left-out.ts";
+import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
@@ -223,7 +223,7 @@ test("a database with data is refused, and unchanged", async () => {
   const { code, stderr } = await run(["restore", file]);
   expect([code, stderr]).toEqual([
     1,
-    expect.stringContaining('error: the database has the workspace "Test": a restore needs a new database'),
+    expect.stringContaining("error: the database is in use (it has workspaces): a restore needs a new one"),
   ]);
   expect(await digests(db)).toEqual(before);
   expect(await migrate(db)).toEqual([]);

@@ -1,5 +1,6 @@
 /** `posthaste backup`: writes everything that the database holds to a file or a pipe, while the service runs. */
 
+import { readFile } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
@@ -15,7 +16,6 @@ import type { Database } from "#platform/database/pool.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
 import { streamOf, writeNewFile } from "./backup-file.ts";
-import { programVersion } from "./program-version.ts";
 import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
@@ -79,6 +79,11 @@ async function backUp(
   // Before an upgrade the schema may be older than this program, which then cannot write into it.
   if (missing.length === 0) await recordCommand(db);
   return dump;
+}
+
+async function programVersion(): Promise<string> {
+  const { version } = JSON.parse(await readFile(new URL("../../../package.json", import.meta.url), "utf8"));
+  return String(version);
 }
 
 function answerOf({ header, tables, rows, bytes }: Dump, file: string, seconds: number) {

@@ -34,6 +34,18 @@ export function listTables(db: Queryable): Promise<StoredTable[]> {
     order by name`);
 }
 
+/** The first of these tables that exists and has a row. */
+export async function findTableWithRows(
+  tx: Queryable,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const known = new Set((await listTables(tx)).map(({ name }) => name));
+  for (const name of names.filter((one) => known.has(one))) {
+    if ((await tx.row(raw(`select from ${identifier(name)} limit 1`))) !== undefined) return name;
+  }
+  return undefined;
+}
+
 export interface Sequence {
   readonly name: string;
   /** Null if it was never used. */
@@ -70,14 +82,14 @@ export async function useFixedFormats(tx: Queryable): Promise<void> {
       set_config('bytea_output', 'hex', true), set_config('client_encoding', 'UTF8', true)`);
 }
 
-export interface Server {
+interface ServerState {
   readonly version: string;
   /** The present moment of the server's clock. */
   readonly time: Date;
 }
 
-export async function describeServer(db: Queryable): Promise<Server> {
-  const server = await db.row<Server>(sql`
+export async function describeServer(db: Queryable): Promise<ServerState> {
+  const server = await db.row<ServerState>(sql`
     select current_setting('server_version') as version, statement_timestamp() as time`);
   if (server === undefined) throw new Error("the database did not describe itself");
   return server;

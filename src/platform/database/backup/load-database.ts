@@ -15,6 +15,7 @@ import {
   createPartition,
   dropIndexesAndForeignKeys,
   emptyTable,
+  findTableWithRows,
   listTables,
   makeAgain,
   type StoredTable,
@@ -24,8 +25,8 @@ import {
 import type { TableProgress } from "./dump-database.ts";
 
 export interface LoadOptions {
-  /** Throws unless the database has no data. */
-  readonly requireNoData: (tx: Transaction) => Promise<void>;
+  /** A database with a row in one of these tables is in use. */
+  readonly dataTables: readonly string[];
   /** The last part of the transaction, when all rows are checked. */
   readonly finish: (tx: Transaction) => Promise<void>;
   readonly onTable?: (progress: TableProgress) => void;
@@ -53,7 +54,7 @@ export async function loadDatabase(db: Database, backup: BackupReader, options: 
     );
   }
   await db.transaction(async (tx) => {
-    await options.requireNoData(tx);
+    await requireNoData(tx, options);
     await markUnfinishedRestore(tx);
   });
   try {
@@ -65,13 +66,18 @@ export async function loadDatabase(db: Database, backup: BackupReader, options: 
   }
 }
 
-async function loadIn(
-  tx: Transaction,
-  backup: BackupReader,
-  { requireNoData, finish, onTable, onLoaded }: LoadOptions,
-): Promise<Load> {
+async function requireNoData(tx: Transaction, { dataTables }: LoadOptions): Promise<void> {
+  const table = await findTableWithRows(tx, dataTables);
+  if (table === undefined) return;
+  throw new Error(
+    `the database is in use (it has ${table}): a restore needs a new one, another DATA_DIR or a DATABASE_URL that names an empty database. Nothing was changed`,
+  );
+}
+
+async function loadIn(tx: Transaction, backup: BackupReader, options: LoadOptions): Promise<Load> {
+  const { finish, onTable, onLoaded } = options;
   await migrateAs(tx, backup.header.migrations);
-  await requireNoData(tx);
+  await requireNoData(tx, options);
   await useFixedFormats(tx);
   const remakes = await dropIndexesAndForeignKeys(tx);
   const tables = await makePartitions(tx, backup.header.tables);
