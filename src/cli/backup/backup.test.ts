@@ -10,6 +10,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { findMiscounts } from "#cli/doctor/counters.ts";
 import { runCli } from "#cli/program.ts";
 import { ensurePartitions } from "#messages/create-partitions.ts";
+import { formatHeader, MAGIC, parseHeader } from "#platform/database/backup/backup-format.ts";
 import { listTables } from "#platform/database/backup/catalogue-store.ts";
 import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";
 import { migrate } from "#platform/database/migrate.ts";
@@ -176,6 +177,32 @@ test("with --with-secret-key the keys come back, and only with the passphrase", 
   expect(await readFile(join(dataDir, "secret.key"), "utf8")).toBe(`${formatRing([SECRET_KEY])}\n`);
 });
 
+/** A terminal at which a person types these lines. */
+const typing = (...typed: string[]) =>
+  Object.assign(Readable.from(typed.map((line) => `${line}\r`)), { isTTY: true });
+
+test("at a terminal the passphrase is asked for, twice for a backup, and never shown", async () => {
+  const backUp = (stdin?: Readable) =>
+    run(["backup", newPath(), "--with-secret-key"], stdin === undefined ? {} : { stdin });
+  const good = await backUp(typing(PASSPHRASE, PASSPHRASE));
+  expect(good).toMatchObject({
+    code: 0,
+    stderr: "Passphrase for the secret keys: \nThe same passphrase again: \n",
+  });
+  expect(good.stdout + good.stderr).not.toContain(PASSPHRASE);
+  const refusals = [
+    [typing(PASSPHRASE, `${PASSPHRASE}r`), "the two passphrases differ"],
+    [typing("short", "short"), "the passphrase must have at least 12 characters"],
+    [typing(), "no passphrase was given"],
+    [undefined, "name a file with --passphrase-file, or set POSTHASTE_BACKUP_PASSPHRASE"],
+  ] as const;
+  for (const [stdin, refusal] of refusals) {
+    const { code, stderr } = await backUp(stdin);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(refusal)]);
+  }
+  expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).toEqual([]);
+});
+
 test("the keys of a backup replace no other key", async () => {
   const file = await backup("--with-secret-key");
   const target = await emptyDatabase();
@@ -202,10 +229,13 @@ test("a backup without its key is restored, and says which key is missing", asyn
 test("a cut or changed backup is refused with a sentence, and the database is as it was", async () => {
   const whole = await readFile(await backup());
   const changed = Buffer.from(whole);
+  // Within a record, and below within the header.
   const middle = whole.length - 5_000;
   changed[middle] = (changed[middle] ?? 0) ^ 1;
   const target = await emptyDatabase();
-  for (const damaged of [whole.subarray(0, -200), changed]) {
+  const top = Buffer.from(whole);
+  top.write("X", 40);
+  for (const damaged of [whole.subarray(0, -200), changed, top]) {
     const file = newPath();
     await writeFile(file, damaged);
     const { code, stderr } = await run(["restore", file], { url: target.url });
@@ -232,12 +262,12 @@ test("a database with data is refused, and unchanged", async () => {
 test("a backup with migrations of a later version names that version", async () => {
   const whole = await readFile(await backup());
   const end = whole.indexOf(10, 20);
-  const header = JSON.parse(whole.toString("utf8", 17, end));
-  header.program = "9.8.7";
-  header.migrations.push({ name: "9999-later.sql", digest: "0" });
+  const header = parseHeader(whole.toString("utf8", MAGIC.length, end));
+  if (header === undefined) throw new TypeError("the backup has no header");
+  const later = { name: "9999-later.sql", digest: "0" };
+  const changed = formatHeader({ ...header, program: "9.8.7", migrations: [...header.migrations, later] });
   const file = newPath();
-  const line = `POSTHASTE BACKUP\n${JSON.stringify(header)}`;
-  await writeFile(file, Buffer.concat([Buffer.from(line), whole.subarray(end)]));
+  await writeFile(file, Buffer.concat([Buffer.from(changed), whole.subarray(end + 1)]));
   const target = await emptyDatabase();
   expect((await run(["restore", file], { url: target.url })).stderr).toBe(
     "error: the backup was made by Posthaste 9.8.7, whose schema this version does not have (9999-later.sql): restore it with that version, or with a newer one\n",
@@ -278,6 +308,14 @@ test("after a kill -9 of a restore the database is refused, until a restore has 
   expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 0 });
   expect(await digests(target)).toEqual(await digests(db));
   expect(await run(["workspace", "list"], { url: target.url })).toMatchObject({ code: 0 });
+});
+
+test("an empty database is no backup: the settings name another than the service's", async () => {
+  const { url } = await emptyDatabase();
+  const file = newPath();
+  const { code, stderr } = await run(["backup", file], { url });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("the database is empty: check DATABASE_URL")]);
+  expect((await readdir(folder)).filter((name) => name.startsWith(String(number)))).toEqual([]);
 });
 
 test("a file that exists is not replaced, and a terminal gets no backup", async () => {

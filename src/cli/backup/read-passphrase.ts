@@ -1,6 +1,6 @@
 /** The passphrase of the secret keys in a backup: from a file, the environment or a prompt, never from the command line. */
 import { readFile } from "node:fs/promises";
-import { createInterface } from "node:readline/promises";
+import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -39,11 +39,14 @@ async function ask({ stdin, stderr }: Pick<CliOptions, "stdin" | "stderr">, isNe
   }
   // The line editor switches the echo of the terminal off, and writes what is typed to nowhere.
   const lines = createInterface({ input: stdin, output: new PassThrough().resume(), terminal: true });
-  const question = async (text: string) => {
+  const answers = lines[Symbol.asyncIterator]();
+  const question = async (text: string): Promise<string> => {
     stderr.write(text);
-    const answer = await lines.question("");
+    const { value, done } = await answers.next();
     stderr.write("\n");
-    return answer;
+    // Ctrl-C and Ctrl-D end the input.
+    if (done) throw new Error("no passphrase was given");
+    return value;
   };
   try {
     const passphrase = await question("Passphrase for the secret keys: ");

@@ -5,7 +5,9 @@ import type { WaitingWork } from "./waiting-work-store.ts";
 /** One line for each kind of work, with its number; empty if nothing waits. */
 export function describeWaitingWork(work: WaitingWork): string {
   const later =
-    work.scheduled_messages === 0 ? "" : `, ${counted(work.scheduled_messages, "of them")} not due yet`;
+    work.scheduled_messages === 0
+      ? ""
+      : `, ${counted(work.scheduled_messages, "of them", "of them")} not due yet`;
   const lines = [
     work.messages > 0 && `${counted(work.messages, "message")} in the queue${later}`,
     work.campaigns_sending > 0 && `${counted(work.campaigns_sending, "campaign")} in progress`,

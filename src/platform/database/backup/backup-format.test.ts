@@ -66,6 +66,23 @@ test("what was written is read, with the number of rows of each table", async ()
   expect(found.trailer.sequences).toEqual([{ name: "numbers", last: 7 }]);
 });
 
+test("a full disk fails the backup", async () => {
+  let room = 1_000_000;
+  const output = new Writable({
+    write(piece: Buffer, _encoding, done) {
+      room -= piece.length;
+      done(room < 0 ? new Error("no space left on device") : null);
+    },
+  });
+  const writer = new BackupWriter(output, header);
+  await writer.beginTable("long");
+  const writing = (async () => {
+    for (let times = 0; times < 10; times += 1) await writer.addData(long);
+    await writer.end([]);
+  })();
+  await expect(writing).rejects.toThrow("no space left on device");
+});
+
 describe("a damaged backup is refused, or nothing of it is missing or changed", async () => {
   const backup = await written({ first: [lines], last: [lines] });
   const whole = await read(backup);

@@ -2,13 +2,14 @@
  * The form of a backup:
  *
  *     POSTHASTE BACKUP\n
- *     {header}\n               JSON, one line
+ *     {CRC-32} {header}\n      hexadecimal; JSON, one line
  *     zstd( record … )
  *
  * A record is its kind (one letter), the length of its content and the CRC-32 of its content (4 octets each, big endian), and the
  * content. `T` begins a table (JSON with its name), `D` has octets of `copy … to stdout` of this table, in text format, and `Z`,
  * the last, is the trailer (JSON). A backup without a trailer is not whole.
  */
+import { crc32 } from "node:zlib";
 import type { SealedText } from "#platform/secrets/passphrase-box.ts";
 import type { Sequence, StoredTable } from "./catalogue-store.ts";
 
@@ -46,6 +47,21 @@ export interface BackupTrailer {
   /** SHA-256, in hexadecimal, of the header's line and of all records before the trailer. */
   readonly sha256: string;
 }
+
+/** The beginning of a backup: everything before the compressed records. */
+export function formatHeader(header: BackupHeader): string {
+  const json = JSON.stringify(header);
+  return `${MAGIC}${checksumOf(json)} ${json}\n`;
+}
+
+/** The header of the line behind MAGIC, or undefined if it is damaged. */
+export function parseHeader(line: string): BackupHeader | undefined {
+  const [checksum, ...words] = line.trimEnd().split(" ");
+  const json = words.join(" ");
+  return checksum === checksumOf(json) ? (JSON.parse(json) as BackupHeader) : undefined;
+}
+
+const checksumOf = (text: string) => crc32(text).toString(16).padStart(8, "0");
 
 /** Counts the rows in COPY's text format: a line end within a value is written as `\n`, in two characters. */
 export function countLines(piece: Buffer): number {

@@ -9,6 +9,7 @@ import {
   MAGIC,
   MOST_HEADER,
   MOST_RECORD,
+  parseHeader,
   RECORD_HEAD,
 } from "./backup-format.ts";
 
@@ -38,7 +39,7 @@ export class BackupReader {
   #trailer: BackupTrailer | undefined;
 
   private constructor(line: Buffer, records: AsyncGenerator<BackupRecord>) {
-    this.header = parseHeader(line);
+    this.header = readHeader(line);
     this.#records = records;
     this.#sha.update(line);
   }
@@ -114,9 +115,9 @@ async function readHeaderLine(pieces: Pieces): Promise<{ line: Buffer; rest: Buf
   throw new UnusableBackup("this is not a backup of Posthaste");
 }
 
-function parseHeader(line: Buffer): BackupHeader {
-  const header = parse(line.subarray(MAGIC.length)) as BackupHeader;
-  if (typeof header?.format !== "number") throw damaged("its header cannot be read");
+function readHeader(line: Buffer): BackupHeader {
+  const header = parseHeader(line.toString("utf8", MAGIC.length));
+  if (header === undefined) throw damaged("its header is changed");
   if (header.format > FORMAT) {
     throw new UnusableBackup(
       `the backup was made by Posthaste ${header.program}, which is newer than this version: restore it with that version or a newer one`,

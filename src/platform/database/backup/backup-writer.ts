@@ -8,7 +8,7 @@ import {
   type BackupHeader,
   type BackupTrailer,
   countLines,
-  MAGIC,
+  formatHeader,
   MOST_RECORD,
   RECORD_HEAD,
   type RecordKind,
@@ -31,7 +31,7 @@ export class BackupWriter {
   /** @param output stays open after the end */
   constructor(output: Writable, header: BackupHeader) {
     this.#output = output;
-    const line = `${MAGIC}${JSON.stringify(header)}\n`;
+    const line = formatHeader(header);
     this.#sha.update(line);
     this.#bytes = Buffer.byteLength(line);
     output.write(line);

@@ -63,10 +63,14 @@ const MOST_TRIES = 5;
 /**
  * @param db a database without time limits for statements and transactions
  * @param output stays open
+ * @throws Error if the database is empty, or the output fails
  */
 export async function dumpDatabase(db: Database, output: Writable, options: DumpOptions): Promise<Dump> {
   for (let tries = 1; ; tries++) {
     const before = await listBackedUp(db);
+    if (before.length === 0) {
+      throw new Error("the database is empty: check DATABASE_URL, or DATA_DIR, which must be the service's");
+    }
     const dump = await db.transaction(async (tx) => {
       await useOneSnapshot(tx);
       // Before the first query, so that the snapshot has what the lock protects.
