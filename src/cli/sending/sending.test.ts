@@ -3,15 +3,19 @@ import { expect, test } from "vitest";
 import { findMiscounts } from "#cli/doctor/counters.ts";
 import { runCli } from "#cli/program.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
-import { skipWhileHeld } from "#delivery/hold/skip-while-held.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { systemClock } from "#platform/clock.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createReactions } from "#processes/reactions.ts";
+import { sendingRecurring } from "#sending/assembly.ts";
+import { newList } from "#test/support/audience.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
 
 const service = await startService();
 const { database: db, workspaceId, call } = service;
@@ -115,13 +119,19 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("campaigns and autoresponders stand still while sending is held", async () => {
-  let runs = 0;
-  const task = skipWhileHeld(db, { name: "x", seconds: 1, run: async () => void runs++ });
-  const context = { signal: new AbortController().signal, log: createLog("silent") };
+test("a campaign that is due while sending is held begins after the release", async () => {
+  const list = await newList(db, workspaceId);
+  const id = await newCampaign(db, workspaceId, list);
+  await db.run(sql`update campaigns set status = 'scheduled', scheduled_at = now() where id = ${id}`);
+  const parts = { database: db, clock: systemClock, config: readConfig({}), plans, onLimit() {} };
+  const tasks = sendingRecurring(parts, { onCampaignEvents: async () => {} });
+  const advance = async () => {
+    const context = { signal: new AbortController().signal, log: createLog("silent") };
+    for (const task of tasks.filter(({ name }) => name.startsWith("advance-"))) await task.run(context);
+    return (await db.row<{ status: string }>(sql`select status from campaigns where id = ${id}`))?.status;
+  };
   await answer("hold");
-  await task.run(context);
+  expect(await advance()).toBe("scheduled");
   await answer("release");
-  await task.run(context);
-  expect(runs).toBe(1);
+  expect(await advance()).not.toBe("scheduled");
 });

@@ -177,7 +177,7 @@ async function* recordsOf(plain: AsyncIterable<Buffer>): AsyncGenerator<BackupRe
     }
   } catch (fault) {
     // The codes of the decompression: ZSTD_error_…, or Z_BUF_ERROR at an early end.
-    if (fault instanceof Error && "code" in fault && /^Z/.test(String(fault.code))) {
+    if (fault instanceof Error && "code" in fault && String(fault.code).startsWith("Z")) {
       throw damaged("it cannot be decompressed");
     }
     throw fault;
