@@ -1,12 +1,13 @@
 /** Cancels what waited when sending was held, instead of sending it after the release. */
 import { lockWaitingBefore, type QueueKey, removeQueueEntries } from "#delivery/queue/queue-store.ts";
-import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
+import { cancellation, type OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { asWorkspaceId, nilId } from "#platform/ids.ts";
 
 /** Messages in one transaction: workers and acceptance wait for none of them for long. */
 const AT_ONCE = 1_000;
+const DISCARDED = "Discarded by the operator: it waited when sending was held";
 
 /**
  * Ends the waiting messages that were accepted before `heldAt` as `cancelled`, in transactions of a thousand. The statement of
@@ -25,33 +26,18 @@ export async function discardWaiting(
   let after: QueueKey | undefined = { workspaceId: asWorkspaceId(nilId), messageId: nilId };
   while (after !== undefined) {
     const from: QueueKey = after;
-    const ended = await db.transaction(
+    const cancelled = await db.transaction(
       async (tx) => {
         const waiting = await lockWaitingBefore(tx, heldAt, from, size);
         await removeQueueEntries(tx, waiting);
-        await recordOutcomes(tx, waiting.map(discarded), onMoved);
+        const ended = waiting.map((one) => cancellation(one, new Date(), DISCARDED));
+        await recordOutcomes(tx, ended, onMoved);
         return waiting;
       },
       { mayRepeat: true },
     );
-    count += ended.length;
-    after = ended.at(-1);
+    count += cancelled.length;
+    after = cancelled.at(-1);
   }
   return count;
-}
-
-function discarded(message: QueueKey) {
-  return {
-    ...unclassified,
-    ...message,
-    status: "cancelled",
-    time: new Date(),
-    attempts: null,
-    nextAttemptAt: null,
-    detail: "Discarded by the operator: it waited when sending was held",
-    mxHost: null,
-    code: null,
-    enhancedCode: null,
-    isAddressFault: false,
-  } as const;
 }
