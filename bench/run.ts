@@ -7,6 +7,7 @@
  * docs/benchmarks.md explains the figures.
  */
 import { benchAccept } from "./accept.ts";
+import { benchBackup } from "./backup.ts";
 import { benchBatch } from "./batch.ts";
 import { benchBlacklist } from "./blacklist.ts";
 import { benchCampaign } from "./campaign.ts";
@@ -31,6 +32,7 @@ import { benchValidations } from "./validations.ts";
 
 const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["accept", benchAccept],
+  ["backup", benchBackup],
   ["batch", benchBatch],
   ["blacklist", benchBlacklist],
   ["campaign", benchCampaign],
@@ -52,7 +54,7 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
 ]);
 
 /** Run only if they are named: they fill what `reports` and `segments` fill, too. */
-const alone: readonly string[] = ["console", "people"];
+const alone: readonly string[] = ["backup", "console", "people"];
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !benchmarks.has(name));
 if (unknown.length > 0) {

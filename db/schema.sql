@@ -1743,6 +1743,14 @@ create table sending_domains (
 CREATE INDEX sending_domains_by_check ON sending_domains USING btree (COALESCE(checked_at, created_at));
 CREATE INDEX sending_domains_by_dmarc_token ON sending_domains USING btree (dmarc_token);
 
+create table sending_hold (
+  only_row boolean default true not null,
+  held_at timestamp with time zone default now() not null,
+  backup_at timestamp with time zone,
+  PRIMARY KEY (only_row),
+  CHECK (only_row)
+);
+
 create table sending_ips (
   workspace_id uuid not null,
   id uuid not null,

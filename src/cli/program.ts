@@ -4,6 +4,8 @@
  */
 
 import type { Command } from "commander";
+import { addBackupCommand } from "./backup/backup.ts";
+import { addRestoreCommand } from "./backup/restore.ts";
 import { runAudited } from "./command/audit-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { bareProgram, exitCodeOf } from "./command/run-program.ts";
@@ -21,6 +23,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addMigrateFromCommands } from "./migrate-from.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
+import { addSendingCommands } from "./sending/sending.ts";
 import { addServeCommand } from "./serve.ts";
 import { addStatusCommand } from "./status/status.ts";
 import { addUserCommands } from "./user.ts";
@@ -31,11 +34,14 @@ export function createProgram(options: CliOptions): Command {
   const program = bareProgram(options);
   addServeCommand(program, options);
   addMigrateCommand(program, options);
+  addBackupCommand(program, options);
+  addRestoreCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
   addUserCommands(program, options);
   addDomainCommands(program, options);
   addSecretKeyCommands(program, options);
+  addSendingCommands(program, options);
   addCreditCommand(program, options);
   addListsCommands(program, options);
   addImportCommands(program, options);

@@ -7,6 +7,7 @@ import { HOUR_SECONDS } from "#platform/time-units.ts";
 import { InboxAccess, type IsOperator, inboxToken } from "./capture/inbox-access.ts";
 import { registerInbox } from "./capture/inbox-routes.ts";
 import { removeOldCaptured } from "./capture/store.ts";
+import { findHold } from "./hold/store.ts";
 import { mergeLanes } from "./lanes/lanes-by-mx-host.ts";
 import { countPausedLanes } from "./lanes/waiting-lanes-store.ts";
 import { oldestDueSeconds } from "./queue/oldest-due-store.ts";
@@ -65,6 +66,11 @@ export function deliveryGauges(
         ]);
         return { transactional, bulk };
       },
+    },
+    {
+      name: "posthaste_sending_held",
+      help: "1 while the operator holds everything that is sent (posthaste sending hold), otherwise 0.",
+      read: async () => ((await findHold(db)) === undefined ? 0 : 1),
     },
     {
       name: "posthaste_provider_paused_lanes",

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
+import { findHold } from "#delivery/hold/store.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { registerIdentityPages } from "#identity/assembly.ts";
@@ -182,6 +183,12 @@ export function createApi(
         rateLimiter: ownLimiter(HEALTH_RATE),
         livenessLimiter: ownLimiter(LIVENESS_RATE),
         checks,
+        notices: {
+          async sending() {
+            const hold = await findHold(background);
+            return hold === undefined ? null : `held since ${hold.held_at.toISOString()}`;
+          },
+        },
       });
       registerDocs(pages);
       registerConsole(pages);

@@ -1,12 +1,18 @@
-/** Campaigns and autoresponders whose messages are not started. */
+/** What is not started now: everything while sending is held, and the messages of paused campaigns and autoresponders. */
+import { findHold } from "#delivery/hold/store.ts";
 import type { Halted } from "#delivery/worker/delivery-worker.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { listStoppedAutoresponders } from "#sending/autoresponders/store.ts";
 import { listHaltedIds } from "#sending/mail/presend-store.ts";
 
 export async function findHalted(db: Queryable): Promise<Halted> {
-  const [campaigns, autoresponders] = await Promise.all([listHaltedIds(db), listStoppedAutoresponders(db)]);
+  const [hold, campaigns, autoresponders] = await Promise.all([
+    findHold(db),
+    listHaltedIds(db),
+    listStoppedAutoresponders(db),
+  ]);
   return {
+    isHeld: hold !== undefined,
     paused: [...campaigns.paused, ...autoresponders.paused],
     cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
   };

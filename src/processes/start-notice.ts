@@ -1,5 +1,6 @@
 /** The text that a start prints: the addresses of the console and the API, the plan in force and, once, the first API key. */
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
+import { findHold } from "#delivery/hold/store.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
@@ -13,6 +14,7 @@ export async function startNotice(
 ): Promise<string> {
   const base = localUrl(config, port);
   const plans = await plansInForce(database, readPlans(config.PLANS_FILE), clock.now());
+  const hold = await findHold(database);
   // Each start prints a fresh link until there is a person.
   const hasPasswords = config.PASSWORD_LOGIN === "on";
   const welcome = hasPasswords ? await issueWelcomePath(database, clock.now()) : undefined;
@@ -33,6 +35,12 @@ export async function startNotice(
       : []),
     ["API docs", `${base}/docs`],
     ["Plan", plans],
+    ...(hold === undefined
+      ? []
+      : [
+          ["Sending", `held since ${hold.held_at.toISOString()}: nothing leaves`],
+          ["", "npm run -s posthaste -- sending release (docs/backup.md)"],
+        ]),
   ];
   return `\n${lines.map(([name = "", text]) => `  ${name.padEnd(10)}${text}\n`).join("")}\n`;
 }

@@ -7,6 +7,7 @@ import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import type { CausesOf } from "#audience/suppression-lists/explain-suppressions.ts";
+import { skipWhileHeld } from "#delivery/hold/skip-while-held.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { createResolver } from "#dns/network-resolver.ts";
@@ -228,16 +229,19 @@ export function sendingRecurring(parts: SendingJobs, { onCampaignEvents }: Campa
   const { database: db, clock, config, plans, onLimit } = parts;
   const smsCountry = config.SMS_DEFAULT_COUNTRY;
   return [
-    advanceCampaigns({
+    skipWhileHeld(
       db,
-      clock,
-      plans,
-      onLimit,
-      smsCountry,
-      autoPause: autoPauseLimitsOf(config),
-      onCampaignEvents,
-    }),
-    advanceAutoresponders({ db, clock, plans, onLimit }),
+      advanceCampaigns({
+        db,
+        clock,
+        plans,
+        onLimit,
+        smsCountry,
+        autoPause: autoPauseLimitsOf(config),
+        onCampaignEvents,
+      }),
+    ),
+    skipWhileHeld(db, advanceAutoresponders({ db, clock, plans, onLimit })),
     forgetRemovedPeople(db),
     {
       name: "remove-ended-previews",

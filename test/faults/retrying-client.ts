@@ -19,6 +19,8 @@ export interface RetryingClientOptions {
   readonly apiKey: string;
   /** New messages per second. */
   readonly rate: number;
+  /** Of the Idempotency-Keys; `message` without it. */
+  readonly keyPrefix?: string;
   readonly emailFor: (number: number) => Readonly<Record<string, string>>;
 }
 
@@ -33,6 +35,8 @@ export interface RetryingClient {
   readonly refused: readonly string[];
   /** Starts no more messages; resolves when all started ones have been accepted. */
   finish(): Promise<void>;
+  /** Starts no more messages, and gives up those without an answer. */
+  abandon(): void;
 }
 
 interface Message {
@@ -50,6 +54,7 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
   let begun = 0;
   let unanswered = 0;
   let isFinishing = false;
+  let isAbandoned = false;
 
   /** A message due for a retry, or a new one if the rate allows it. */
   const next = (): Message | undefined => {
@@ -57,7 +62,11 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
     if (due >= 0) return again.splice(due, 1)[0];
     if (isFinishing || begun >= ((performance.now() - startedAt) / 1000) * options.rate) return undefined;
     const number = begun++;
-    return { key: `message-${number}`, body: JSON.stringify(options.emailFor(number)), dueAt: 0 };
+    return {
+      key: `${options.keyPrefix ?? "message"}-${number}`,
+      body: JSON.stringify(options.emailFor(number)),
+      dueAt: 0,
+    };
   };
 
   const retry = (message: Message, afterMs: number) => {
@@ -98,7 +107,7 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
   };
 
   const work = async (): Promise<void> => {
-    while (!isFinishing || again.length > 0) {
+    while (!isAbandoned && (!isFinishing || again.length > 0)) {
       const message = next();
       if (message) await send(message);
       else await delay(5);
@@ -112,6 +121,10 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
     refused,
     get unanswered() {
       return unanswered;
+    },
+    abandon() {
+      isFinishing = true;
+      isAbandoned = true;
     },
     async finish() {
       isFinishing = true;

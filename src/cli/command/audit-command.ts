@@ -43,6 +43,12 @@ export async function auditCommand<Result>(
   }
 }
 
+/** Writes the event of the running command, for commands that change the database in a way of their own. */
+export async function recordCommand(db: Database): Promise<void> {
+  const command = running.getStore()?.command;
+  if (command !== undefined) await insertAuditEvent(db, eventOf(command, undefined));
+}
+
 /** The event names the command, such as `workspace set`, its given options, and the user of the machine. */
 function eventOf(command: Command, result: unknown): AuditEvent {
   const words: string[] = [];

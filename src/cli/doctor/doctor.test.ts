@@ -105,11 +105,13 @@ test("doctor does not wait for a process that applies migrations", async () => {
 
 test("a schema of a newer version is a fault, and changes nothing of the rest", async () => {
   await using newer = await newDatabase(inject("template"));
-  await newer.run(sql`insert into schema_migrations (name) values ('9999-later.sql')`);
+  await newer.run(
+    sql`insert into schema_migrations (name, digest, needs_program) values ('9999-later.sql', '', '99.0.0')`,
+  );
   const { code, of } = await examine({ env: () => ({ DATABASE_URL: newer.url }) });
   expect(of("schema")).toMatchObject({
     status: "fault",
-    message: expect.stringMatching(/9999-later\.sql, which this version does not know/),
+    message: expect.stringMatching(/9999-later\.sql, which needs version 99\.0\.0 or newer/),
   });
   expect([code, of("database")?.status, of("clock")?.status]).toEqual([1, "ok", "ok"]);
 });

@@ -1,4 +1,5 @@
 /** Reads the state of the installation for `posthaste status`. Each statement reads a bounded number of rows; nothing is changed. */
+import { findHold } from "#delivery/hold/store.ts";
 import { type HostWaitingLane, listWaitingLanes } from "#delivery/lanes/waiting-lanes-store.ts";
 import { foremost } from "#delivery/message/lane-wait.ts";
 import { oldestDueSeconds } from "#delivery/queue/oldest-due-store.ts";
@@ -11,11 +12,16 @@ import { freeBytes } from "#platform/process/free-space.ts";
 import { listProcesses, type RunningProcess } from "#platform/process/running-processes-store.ts";
 import { findHalted } from "#processes/halted.ts";
 import { countWaitingDeliveries, waitOfOldestDelivery } from "#webhooks/deliveries/backlog-store.ts";
+import { INSTALLATION, timeOfLastEvent } from "#workspace/audit/store.ts";
 import { countCappedCampaigns, type QueueSample, sampleQueue } from "./waiting-messages-store.ts";
 
 const MOST_LANES = 10;
 
 export interface InstallationStatus {
+  /** Since when `sending hold` or a restore holds the sending; null if it is not held. */
+  readonly sending_held_since: Date | null;
+  /** Null without a backup within a year (the audit log is not kept longer). */
+  readonly last_backup_at: Date | null;
   readonly queue: {
     readonly waiting: number;
     readonly leased: number;
@@ -51,7 +57,10 @@ export async function readInstallation(db: Database, dataDir: string): Promise<I
   const bulk = await oldestDueSeconds(db, 1, paused);
   const sample = await sampleQueue(db, paused);
   const jobs = await countJobBacklog(db);
+  const hold = await findHold(db);
   return {
+    sending_held_since: hold?.held_at ?? null,
+    last_backup_at: await timeOfLastEvent(db, INSTALLATION, "backup"),
     queue: {
       ...counts,
       late_seconds: { transactional, bulk },

@@ -77,12 +77,16 @@ export function statusPage(
 function blocksOf(status: InstallationStatus, now: Date): string[] {
   const { jobs, webhooks, storage } = status;
   const facts: readonly (readonly [string, string])[] = [
+    ...(status.sending_held_since === null
+      ? []
+      : [["Sending", `held since ${timeText(status.sending_held_since)}`] as const]),
     ...queueFacts(status),
     [
       "Jobs",
       `${jobs.waiting} waiting${late(jobs.oldest_seconds)}, ${jobs.running} running; recurring tasks ${lateness(jobs.recurring_late_seconds)}`,
     ],
     ["Webhooks", `${webhooks.waiting} deliveries waiting${late(webhooks.late_seconds)}`],
+    ["Backup", status.last_backup_at === null ? "none in the audit log" : timeText(status.last_backup_at)],
     ["Storage", `database ${bytesText(storage.database_bytes)}; ${freeSpace(storage)}`],
   ];
   const list = facts.map(([name, text]) => `${name.padEnd(10)}${text}\n`).join("");
@@ -112,6 +116,11 @@ function queueFacts({ queue }: InstallationStatus): (readonly [string, string])[
     ...(states.length === 0 ? [] : [["", states.join(", ")] as const]),
     ...(capped === 0 ? [] : [["", `campaigns that wait for an hourly cap: ${capped}`] as const]),
   ];
+}
+
+/** In UTC, to the second. */
+function timeText(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** The lanes first, because they explain what the queue shows. */

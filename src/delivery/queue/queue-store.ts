@@ -7,7 +7,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Priority } from "#delivery/message/message.ts";
 import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { ConnectionSettings, Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 
 const RELEASED_AT_ONCE = 5_000;
 
@@ -97,10 +97,7 @@ export function enqueueAllSql(
  * Removes messages whose outcome became known otherwise than by an attempt. A worker that holds one of them can no longer settle
  * its lease.
  */
-export async function removeQueueEntries(
-  tx: Queryable,
-  messages: readonly Pick<QueueEntry, "workspaceId" | "messageId">[],
-): Promise<void> {
+export async function removeQueueEntries(tx: Queryable, messages: readonly QueueKey[]): Promise<void> {
   await tx.run(sql`
     delete from delivery_queue q using unnest(
       ${uuidArray(messages.map((one) => one.workspaceId))}::uuid[],
@@ -138,6 +135,31 @@ export async function lockAllInQueue(
     where workspace_id = ${workspaceId} and message_id = any (${uuidArray([...messageIds])}::uuid[])
     order by message_id for update`);
   return rows.flatMap(({ message_id, is_leased }) => (is_leased ? [] : [message_id]));
+}
+
+/** A place in the order of the queue's primary key. */
+export type QueueKey = Pick<QueueEntry, "workspaceId" | "messageId">;
+
+/** Locks the next `most` waiting messages, of all workspaces, that were accepted before `time`. */
+export function lockWaitingBefore(
+  tx: Queryable,
+  time: Date,
+  after: QueueKey,
+  most: number,
+): Promise<QueueKey[]> {
+  return tx.rows(sql`
+    select workspace_id as "workspaceId", message_id as "messageId" from delivery_queue
+    where (workspace_id, message_id) > (${after.workspaceId}::uuid, ${after.messageId}::uuid)
+      and message_id < ${firstIdAt(time)} and leased_by is null
+    order by workspace_id, message_id limit ${most} for update skip locked`);
+}
+
+/**
+ * Makes every leased message wait, due now. Only for a database in which no worker runs. Lease numbers stay, so that a worker
+ * of former times can settle nothing.
+ */
+export async function releaseAllLeases(tx: Queryable): Promise<void> {
+  await tx.run(sql`update delivery_queue set leased_by = null, due_at = now() where leased_by is not null`);
 }
 
 /** Makes a locked, waiting message due now. Its attempts and its end of retries stay. */

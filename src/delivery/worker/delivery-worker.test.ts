@@ -42,6 +42,7 @@ let dns: FakeDns;
 let dataDir: string;
 let workers: RunningWorker[] = [];
 let halted: string[] = [];
+let isHeld = false;
 let looks = 0;
 
 beforeEach(async () => {
@@ -63,6 +64,7 @@ afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   workers = [];
   halted = [];
+  isHeld = false;
   await mx.close();
   await dns.close();
 });
@@ -98,7 +100,7 @@ async function startWorker(
     check,
     async findHalted() {
       looks += 1;
-      return { paused: halted, cancelled: [] };
+      return { isHeld, paused: halted, cancelled: [] };
     },
     onMoved: nobodyElse,
   });
@@ -720,6 +722,18 @@ test("a paused campaign's messages stay in the queue until it is resumed", async
   expect(await queued(id)).toMatchObject({ lease_number: 0, leased_by: null });
   halted = [];
   await reaches(id, "delivered");
+});
+
+test("while sending is held, workers look at the queue and send nothing; after the release each message leaves once", async () => {
+  const id = await accept("ada@example.test");
+  isHeld = true;
+  await startWorker();
+  const before = looks;
+  await eventually("three looks", async () => looks >= before + 3);
+  expect(await queued(id)).toMatchObject({ lease_number: 0, leased_by: null });
+  isHeld = false;
+  await reaches(id, "delivered");
+  expect(mx.messages).toHaveLength(1);
 });
 
 test("a message that is leased when its campaign is paused is released without an attempt", async () => {

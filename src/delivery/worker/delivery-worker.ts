@@ -50,11 +50,13 @@ const STOP_MS = 25_000;
 /** With more unwritten results than this nothing is leased. */
 const MOST_UNWRITTEN = 5_000;
 
-/** Campaigns whose messages are not started. */
+/** What must not be started now. */
 export interface Halted {
-  /** Their messages are not leased. */
+  /** Whether sending is held for the whole installation (hold/store.ts). */
+  readonly isHeld: boolean;
+  /** Campaigns whose messages are not leased. */
   readonly paused: readonly string[];
-  /** Their messages are leased, so that the pre-send check ends them. */
+  /** Campaigns whose messages are leased, so that the pre-send check ends them. */
   readonly cancelled: readonly string[];
 }
 
@@ -75,7 +77,7 @@ export interface DeliveryWorkerOptions {
   readonly onMoved: OnMoved;
   /** Called with every result, for the metrics; with the name of its lane if an attempt was made in one. */
   readonly onResult?: (result: DeliveryResult, lane: string | undefined) => void;
-  /** Called after every lease statement, whether or not something was due. */
+  /** Called after every look at the queue, whether or not something was due, and also while sending is held. */
   readonly onLook?: () => void;
 }
 
@@ -92,8 +94,8 @@ export class DeliveryWorker {
   readonly #lock: ProcessLock;
   /** Resolved when there may be something to lease. */
   #wake = Promise.withResolvers<void>();
-  /** The halted campaigns, as of the last lease. */
-  #halted: Halted = { paused: [], cancelled: [] };
+  /** What was halted at the last look. */
+  #halted: Halted = { isHeld: false, paused: [], cancelled: [] };
   #haltedIds: ReadonlySet<string> = new Set();
   #working: Promise<void> = Promise.resolve();
   #beating: Promise<void> = Promise.resolve();
@@ -209,6 +211,7 @@ export class DeliveryWorker {
     return (
       !this.#stopping.signal.aborted &&
       this.#isSafe &&
+      !this.#halted.isHeld &&
       this.#held.timeLeft(message) > LEASE_MARGIN_MS &&
       (message.origin_id === null || !this.#haltedIds.has(message.origin_id))
     );
@@ -236,12 +239,16 @@ export class DeliveryWorker {
     }
   }
 
-  /** False when leasing is blocked or failed. */
+  /** False when leasing is held, blocked or failed. */
   async #leaseBatch(): Promise<boolean> {
     const { db, log, findHalted, onLook } = this.#options;
     try {
       this.#halted = await findHalted();
       this.#haltedIds = new Set([...this.#halted.paused, ...this.#halted.cancelled]);
+      if (this.#halted.isHeld) {
+        onLook?.();
+        return false;
+      }
       if (!this.#isSafe || this.#writer.unwrittenCount > MOST_UNWRITTEN) return false;
       await this.#leasing.lease();
       onLook?.();

@@ -65,6 +65,28 @@ export const unclassified = {
   tls: null,
 } as const;
 
+/** The outcome of a waiting message that is not sent any more. @param detail why, for its timeline */
+export function cancellation(
+  { workspaceId, messageId }: Pick<Outcome, "workspaceId" | "messageId">,
+  time: Date,
+  detail: string,
+): Outcome {
+  return {
+    ...unclassified,
+    workspaceId,
+    messageId,
+    status: "cancelled",
+    time,
+    attempts: null,
+    nextAttemptAt: null,
+    detail,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+  };
+}
+
 /** A message whose status an outcome has changed. */
 export interface MovedMessage {
   readonly workspaceId: WorkspaceId;

@@ -15,7 +15,7 @@ import { hasWaitingReceived } from "#inbound/received/process-store.ts";
 import { removeReceivedFrom } from "#inbound/received/remove-store.ts";
 import { removeSoftBounces } from "#inbound/soft-bounces/store.ts";
 import { eraseRecipient, listQueuedTo, listToErase } from "#messages/erase-recipient-store.ts";
-import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
+import { cancellation, type OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -147,28 +147,13 @@ export function erasureHandler({ db, clock, onMoved }: Dependencies): JobHandler
       const place = await lockInQueue(tx, workspaceId, messageId);
       if (place === "waiting") {
         await removeQueueEntries(tx, [{ workspaceId, messageId }]);
-        await recordOutcomes(tx, [cancellation(workspaceId, messageId, clock.now())], onMoved);
+        const outcome = cancellation({ workspaceId, messageId }, clock.now(), "The recipient was erased");
+        await recordOutcomes(tx, [outcome], onMoved);
       }
       return place;
     }
   };
 }
-
-const cancellation = (workspaceId: WorkspaceId, messageId: string, time: Date) =>
-  ({
-    ...unclassified,
-    workspaceId,
-    messageId,
-    status: "cancelled",
-    time,
-    attempts: null,
-    nextAttemptAt: null,
-    detail: "The recipient was erased",
-    mxHost: null,
-    code: null,
-    enhancedCode: null,
-    isAddressFault: false,
-  }) as const;
 
 /** Adds the address to the system list, unless it is on it. */
 function suppressAddress(

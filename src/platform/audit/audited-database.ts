@@ -117,7 +117,7 @@ class WatchedTransaction implements Transaction {
     return count;
   }
 
-  copy(statement: string, rows: Parameters<Transaction["copy"]>[1]): Promise<void> {
+  copy(statement: string, rows: Parameters<Transaction["copy"]>[1]): Promise<number> {
     this.hasWritten = true;
     return this.#tx.copy(statement, rows);
   }

@@ -71,6 +71,13 @@ export const settings = {
       "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Several keys, comma-separated: the first encrypts and signs, all decrypt and verify (docs/operations.md#rotate-the-secret-key). Empty: generated at first start and kept in DATA_DIR.",
     secret: true,
   }),
+  POSTHASTE_BACKUP_PASSPHRASE: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "Passphrase of the secret keys in a backup, for the commands backup and restore. Empty: they read --passphrase-file, or ask.",
+    secret: true,
+  }),
   BOOTSTRAP_API_KEY: setting({
     default: "",
     read: bootstrapKey,

@@ -6,7 +6,8 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { newDatabase, testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { migrate, type Release } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
+import type { Release } from "./migration-files.ts";
 
 const db = await testDatabase();
 

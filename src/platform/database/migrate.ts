@@ -1,38 +1,33 @@
 /**
- * Forward-only migrations: the files of db/migrations in numerical order, each in one transaction, all under one advisory
- * lock, so that machines that start together wait for each other.
+ * Forward-only migrations, in numerical order, each in one transaction, all under one advisory lock, so that machines that
+ * start together wait for each other.
  *
  * Machines are upgraded one after another, so programs of the former release run on the schema of the next one for a while.
  * A migration that those cannot work with has the line `-- Needs program 0.3.0`: programs before that release refuse the
  * database afterwards, and the migration is not applied while one of them runs. `-- Not in a transaction` is the line of a
  * migration whose one statement PostgreSQL runs in no transaction, such as `create index concurrently`.
  *
- * Refused are also a database whose migrations have another content, and a PostgreSQL that is too old.
+ * Refused are also a database whose migrations have another content, one whose restore did not end, and a PostgreSQL that
+ * is too old.
  */
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import sql from "sql-template-tag";
-import { version } from "#platform/version.ts";
+import sql, { raw } from "sql-template-tag";
 import { lockKey } from "./advisory-lock-key.ts";
-import type { Database } from "./pool.ts";
+import {
+  createMigrationsTable,
+  listAppliedMigrations,
+  listRunningVersions,
+  listUnfinishedIndexes,
+  recordMigration,
+} from "./applied-migrations-store.ts";
+import { type Migration, type Release, readMigrations, thisRelease } from "./migration-files.ts";
+import type { Database, Queryable } from "./pool.ts";
+import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 
-type Session = Pick<Awaited<ReturnType<Database["openSession"]>>, "query">;
+/** One session with the database. */
+type Session = Pick<Queryable, "rows">;
 
-/** A version of the program with its migrations. */
-export interface Release {
-  /** Such as "0.2.0". */
-  readonly version: string;
-  /** The folder of its migrations. */
-  readonly migrations: URL;
-}
-
-const thisRelease: Release = {
-  version,
-  migrations: new URL("../../../db/migrations/", import.meta.url),
-};
-
-const LOCK = lockKey("migrations");
+export const MIGRATIONS_LOCK = lockKey("migrations");
 
 const OLDEST_SERVER = 160_000;
 
@@ -41,26 +36,24 @@ const LOCK_NOT_AVAILABLE = "55P03";
 const LOCK_MS = 2_000;
 const MOST_TRIES = 150;
 
-const NO_TRANSACTION = /^-- Not in a transaction$/m;
-const NEEDS = /^-- Needs program (\d+\.\d+\.\d+)$/m;
-
 /**
  * Brings the schema up to date and returns the names of the migrations that were applied.
  * @throws an Error whose sentence says what to do
  */
 export async function migrate(database: Database, release = thisRelease): Promise<string[]> {
   const client = await database.openSession();
+  const session: Session = { rows: async (query) => (await client.query(query)).rows };
   try {
-    await requireServer(client);
-    await client.query("set statement_timeout = 0");
-    await client.query("select pg_advisory_lock($1)", [LOCK]);
-    await client.query(`
-      create table if not exists schema_migrations (
-        name text primary key, applied_at timestamptz not null default now(), digest text not null, needs_program text)`);
-    const missing = await missingMigrations(client, release);
+    await requireServer(session);
+    await refuseUnfinishedRestore(session);
+    await session.rows(sql`set statement_timeout = 0`);
+    await session.rows(sql`select pg_advisory_lock(${MIGRATIONS_LOCK})`);
+    await refuseUnfinishedRestore(session);
+    await createMigrationsTable(session);
+    const missing = await missingMigrations(session, release);
     for (const migration of missing) {
-      await requireStopped(client, migration);
-      await apply(client, migration);
+      await requireStopped(session, migration);
+      await apply(session, migration);
     }
     return missing.map(({ name }) => name);
   } finally {
@@ -73,116 +66,34 @@ export async function migrate(database: Database, release = thisRelease): Promis
  * The names of the migrations that `migrate` would apply. Changes nothing, and does not wait for the lock.
  * @throws what `migrate` would throw before it applies any
  */
-export async function findMissingMigrations(database: Database, release = thisRelease): Promise<string[]> {
-  const client = await database.connect();
-  try {
-    await requireServer(client);
-    const { rows } = await client.query<{ isThere: boolean }>(
-      `select to_regclass('schema_migrations') is not null as "isThere"`,
-    );
-    const missing = rows[0]?.isThere
-      ? await missingMigrations(client, release)
-      : await readMigrations(release.migrations);
-    return missing.map(({ name }) => name);
-  } finally {
-    client.release();
-  }
+export async function findMissingMigrations(database: Queryable, release = thisRelease): Promise<string[]> {
+  await requireServer(database);
+  await refuseUnfinishedRestore(database);
+  const [row] = await database.rows<{ isThere: boolean }>(
+    sql`select to_regclass('schema_migrations') is not null as "isThere"`,
+  );
+  const missing = row?.isThere ? await missingMigrations(database, release) : await readMigrations(release);
+  return missing.map(({ name }) => name);
 }
 
-async function requireServer(client: Session): Promise<void> {
-  const { rows } = await client.query<{ number: number; version: string }>(
-    "select current_setting('server_version_num')::int as number, current_setting('server_version') as version",
+async function requireServer(session: Session): Promise<void> {
+  const [server] = await session.rows<{ number: number; version: string }>(
+    sql`select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
   );
-  const [server] = rows;
   if (server !== undefined && server.number < OLDEST_SERVER) {
     throw new Error(`the database is PostgreSQL ${server.version}: DATABASE_URL needs version 16 or newer`);
   }
 }
 
-async function apply(client: Session, migration: Migration): Promise<void> {
-  if (migration.isInTransaction) return applyWithoutQueue(client, migration);
-  await client.query("set lock_timeout = 0");
-  await dropUnfinishedIndexes(client);
-  await client.query(migration.statements);
-  await record(client, migration);
-}
-
-/**
- * A statement that waits for the lock of a table makes all later ones wait behind it. So it gives up soon, and tries again
- * when those have had their turn.
- */
-async function applyWithoutQueue(client: Session, migration: Migration): Promise<void> {
-  await client.query(`set lock_timeout = ${LOCK_MS}`);
-  for (let tries = 1; ; tries++) {
-    try {
-      await client.query("begin");
-      await client.query(migration.statements);
-      await record(client, migration);
-      await client.query("commit");
-      return;
-    } catch (fault) {
-      await client.query("rollback");
-      if (!isLockTimeout(fault) || tries === MOST_TRIES) throw fault;
-    }
-    await delay(LOCK_MS);
-  }
-}
-
-async function record(client: Session, { name, digest, needsProgram }: Migration): Promise<void> {
-  await client.query(sql`
-    insert into schema_migrations (name, digest, needs_program) values (${name}, ${digest}, ${needsProgram})`);
-}
-
-/** An index whose concurrent building was interrupted is never used, and keeps its name. */
-async function dropUnfinishedIndexes(client: Session): Promise<void> {
-  const { rows } = await client.query<{ name: string }>(`
-    select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
-    where not i.indisvalid and c.relnamespace = 'public'::regnamespace and not c.relispartition`);
-  for (const { name } of rows) await client.query(`drop index concurrently ${name}`);
-}
-
-function isLockTimeout(fault: unknown): boolean {
-  return fault instanceof Error && "code" in fault && fault.code === LOCK_NOT_AVAILABLE;
-}
-
-/** @throws an Error while a process runs that could not work with the schema after the migration */
-async function requireStopped(client: Session, { name, needsProgram }: Migration): Promise<void> {
-  if (needsProgram === null) return;
-  const { rows: running } = await client.query<{ host: string; pid: number; version: string }>(
-    "select host, pid, version from running_processes where seen_at > now() - interval '90 seconds' order by host, pid",
-  );
-  const older = running.filter(({ version }) => isOlder(version, needsProgram));
-  if (older.length > 0) {
-    const names = older.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
-    throw new Error(
-      `migration ${name} needs every machine to run version ${needsProgram} or newer: stop ${names} first; a process that was killed is forgotten after 90 s`,
-    );
-  }
-}
-
-interface Migration {
-  readonly name: string;
-  readonly statements: string;
-  readonly digest: string;
-  /** The oldest version of the program that can work with the schema afterwards; null: any. */
-  readonly needsProgram: string | null;
-  readonly isInTransaction: boolean;
-}
-
 /** The migrations of the release that the database lacks, in their order. @throws Error if the two contradict each other */
-async function missingMigrations(client: Session, { version, migrations }: Release): Promise<Migration[]> {
-  const known = new Map((await readMigrations(migrations)).map((one) => [one.name, one]));
-  const { rows: applied } = await client.query<{
-    name: string;
-    digest: string;
-    needs_program: string | null;
-  }>("select name, digest, needs_program from schema_migrations order by name");
-  for (const { name, digest, needs_program } of applied) {
+async function missingMigrations(session: Session, release: Release): Promise<Migration[]> {
+  const known = new Map((await readMigrations(release)).map((one) => [one.name, one]));
+  for (const { name, digest, needsProgram } of await listAppliedMigrations(session)) {
     const migration = known.get(name);
     known.delete(name);
-    if (migration === undefined && needs_program !== null && isOlder(version, needs_program)) {
+    if (migration === undefined && needsProgram !== null && isOlder(release.version, needsProgram)) {
       throw new Error(
-        `the database has migration ${name}, which needs version ${needs_program} or newer, and this is ${version}: run the newer version`,
+        `the database has migration ${name}, which needs version ${needsProgram} or newer, and this is ${release.version}: run the newer version`,
       );
     }
     if (migration !== undefined && migration.digest !== digest) {
@@ -194,21 +105,51 @@ async function missingMigrations(client: Session, { version, migrations }: Relea
   return [...known.values()];
 }
 
-async function readMigrations(folder: URL): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const statements = await readFile(new URL(name, folder), "utf8");
-      const digest = createHash("sha256").update(statements).digest("hex");
-      return {
-        name,
-        statements,
-        digest,
-        needsProgram: NEEDS.exec(statements)?.[1] ?? null,
-        isInTransaction: !NO_TRANSACTION.test(statements),
-      };
-    }),
-  );
+/** @throws an Error while a process runs that could not work with the schema after the migration */
+async function requireStopped(session: Session, { name, needsProgram }: Migration): Promise<void> {
+  if (needsProgram === null) return;
+  const running = await listRunningVersions(session);
+  const older = running.filter(({ version }) => isOlder(version, needsProgram));
+  if (older.length > 0) {
+    const names = older.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
+    throw new Error(
+      `migration ${name} needs every machine to run version ${needsProgram} or newer: stop ${names} first; a process that was killed is forgotten after 90 s`,
+    );
+  }
+}
+
+async function apply(session: Session, migration: Migration): Promise<void> {
+  if (migration.isInTransaction) return applyInTransaction(session, migration);
+  await session.rows(sql`set lock_timeout = 0`);
+  for (const { name } of await listUnfinishedIndexes(session))
+    await session.rows(raw(`drop index concurrently ${name}`));
+  await session.rows(raw(migration.statements));
+  await recordMigration(session, migration);
+}
+
+/**
+ * A statement that waits for the lock of a table makes all later ones wait behind it. So it gives up soon, and tries again
+ * when those have had their turn.
+ */
+async function applyInTransaction(session: Session, migration: Migration): Promise<void> {
+  await session.rows(raw(`set lock_timeout = ${LOCK_MS}`));
+  for (let tries = 1; ; tries++) {
+    try {
+      await session.rows(sql`begin`);
+      await session.rows(raw(migration.statements));
+      await recordMigration(session, migration);
+      await session.rows(sql`commit`);
+      return;
+    } catch (fault) {
+      await session.rows(sql`rollback`);
+      if (!isLockTimeout(fault) || tries === MOST_TRIES) throw fault;
+    }
+    await delay(LOCK_MS);
+  }
+}
+
+function isLockTimeout(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === LOCK_NOT_AVAILABLE;
 }
 
 /** Compares versions such as "0.9.0" and "0.10.0" by their numbers. */

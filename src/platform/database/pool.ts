@@ -25,8 +25,8 @@ export interface Queryable {
 
 /** One transaction, with COPY for rows in bulk. */
 export interface Transaction extends Queryable {
-  /** Runs `copy … from stdin` with rows in the format that the statement names. */
-  copy(statement: string, rows: Iterable<Buffer | string> | AsyncIterable<Buffer | string>): Promise<void>;
+  /** Runs `copy … from stdin` with rows in the format that the statement names. Resolves to their number. */
+  copy(statement: string, rows: Iterable<Buffer | string> | AsyncIterable<Buffer | string>): Promise<number>;
   /**
    * Runs `copy … to stdout` and hands the data to `read` in chunks. The connection waits for a slow reader, and is closed if
    * the reader stops before the end.
@@ -120,7 +120,11 @@ function queryable(run: Query): Queryable {
 function transactionOn(client: pg.PoolClient, run: Query, onLost: (fault: Error) => void): Transaction {
   return {
     ...queryable(run),
-    copy: (statement, rows) => pipeline(Readable.from(rows), client.query(copyFrom(statement))),
+    async copy(statement, rows) {
+      const copying = client.query(copyFrom(statement));
+      await pipeline(Readable.from(rows), copying);
+      return copying.rowCount;
+    },
     async copyOut(statement, read) {
       // The reader gets errors, too; without a listener they would end the process.
       const pieces = client.query(copyTo(statement)).on("error", () => {});

@@ -45,6 +45,8 @@ export function registerHealth(
     readonly livenessLimiter: RateLimiter;
     /** Additional checks by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
+    /** What operators should know although the service is ready, by name: shown where it is not null. */
+    readonly notices?: Readonly<Record<string, ReadinessCheck>>;
   },
 ): void {
   const checks: Readonly<Record<string, ReadinessCheck>> = {
@@ -56,12 +58,14 @@ export function registerHealth(
     reply.headers(await options.livenessLimiter.take(networkOf(request.ip)));
   };
   server.get("/healthz", { onRequest: onLiveness }, async () => ({ status: "ok" }));
-  const look = () =>
-    Promise.all(
-      Object.entries(checks).map(
-        async ([name, check]) => [name, (await faultWithin(check)) ?? "ok"] as const,
-      ),
-    );
+  const look = async () => {
+    const [found, notices] = await Promise.all([askAll(checks), askAll(options.notices ?? {})]);
+    return {
+      isReady: found.every(([, fault]) => fault === null),
+      checks: Object.fromEntries(found.map(([name, fault]) => [name, fault ?? "ok"])),
+      notices: Object.fromEntries(notices.filter(([, notice]) => notice !== null)),
+    };
+  };
   const looks = new AsyncCache<Awaited<ReturnType<typeof look>>>({ ms: FRESH_MS, most: 1 });
   const scrapes = new AsyncCache<Awaited<ReturnType<Metrics["scrape"]>>>({ ms: FRESH_MS, most: 1 });
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -69,11 +73,11 @@ export function registerHealth(
   };
 
   server.get("/readyz", { onRequest }, async (_request, reply) => {
-    const found = await looks.get("", look);
-    const isReady = found.every(([, state]) => state === "ok");
+    const { isReady, checks: found, notices } = await looks.get("", look);
+    const hasNotices = Object.keys(notices).length > 0;
     return reply
       .code(isReady ? 200 : 503)
-      .send({ status: isReady ? "ready" : "not ready", checks: Object.fromEntries(found) });
+      .send({ status: isReady ? "ready" : "not ready", checks: found, ...(hasNotices && { notices }) });
   });
   server.get("/metrics", { onRequest }, async (request, reply) => {
     if (!options.maySeeMetrics(request)) {
@@ -93,6 +97,12 @@ export function registerHealth(
 
 function rateOf({ most }: Limit): RateLimit {
   return { perSecond: most, burst: 2 * most };
+}
+
+function askAll(checks: Readonly<Record<string, ReadinessCheck>>) {
+  return Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await faultWithin(check)] as const),
+  );
 }
 
 async function faultWithin(check: ReadinessCheck): Promise<string | null> {

@@ -26,7 +26,7 @@ export interface FileKey {
  *
  * @throws the database's error 23505 (unique violation) if the file already has this part
  */
-export function insertPart(
+export async function insertPart(
   tx: Transaction,
   { workspaceId, jobId, name }: FileKey,
   number: number,
@@ -39,7 +39,7 @@ export function insertPart(
     int4Octets(number),
     octets,
   ]);
-  return tx.copy(
+  await tx.copy(
     "copy job_file_parts (workspace_id, job_id, name, number, octets) from stdin (format binary)",
     [BINARY_HEAD, ...row, BINARY_END],
   );

@@ -13,6 +13,13 @@ import { promisify } from "node:util";
 const POOL_THREAD = /^libuv-worker/;
 const TASKS = "/proc/self/task";
 
+/** Lowers the priority of the whole process, threads that it starts later included. */
+export async function lowerPriority(): Promise<void> {
+  await lowerThreadPoolPriority();
+  // On Linux this is the priority of the calling thread, which new threads inherit.
+  os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
 /**
  * Only Linux has priorities for single threads (setpriority(2), "C library/kernel differences"); elsewhere, and without
  * /proc, nothing is changed.

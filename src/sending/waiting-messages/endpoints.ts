@@ -1,7 +1,7 @@
 /** One waiting message: try it now, or cancel it. */
 import { Type } from "typebox";
 import { lockInQueue, makeDue, type QueuePlace, removeQueueEntries } from "#delivery/queue/queue-store.ts";
-import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
+import { cancellation, type OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, type MessageRow, updateNextAttempt } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -87,20 +87,7 @@ export function waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }: D
         db.transaction(async (tx) => {
           await requireWaiting(tx, workspaceId, id);
           await removeQueueEntries(tx, [{ workspaceId, messageId: id }]);
-          const outcome = {
-            ...unclassified,
-            workspaceId,
-            messageId: id,
-            status: "cancelled",
-            time: clock.now(),
-            attempts: null,
-            nextAttemptAt: null,
-            detail: "Cancelled on request",
-            mxHost: null,
-            code: null,
-            enhancedCode: null,
-            isAddressFault: false,
-          } as const;
+          const outcome = cancellation({ workspaceId, messageId: id }, clock.now(), "Cancelled on request");
           await recordOutcomes(tx, [outcome], onMoved);
           return { id, status: "cancelled" as const };
         }),

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
@@ -105,6 +106,17 @@ test("an event is delivered with a signature, and its delivery is listed", async
     attempted_at: clock.now().toISOString(),
   });
   expect(await work()).toBe(0);
+});
+
+test("while sending is held, a delivery waits; after the release it is made once", async () => {
+  const { workspaceId, deliveries } = await newScene();
+  await db.transaction((tx) => insertHold(tx, null));
+  await happen(workspaceId);
+  expect(await work()).toBe(0);
+  expect(await deliveries()).toMatchObject([{ status: "pending", attempts: 0 }]);
+  await db.transaction(deleteHold);
+  expect([await work(), await work()]).toEqual([1, 0]);
+  expect(receiver.arrived).toHaveLength(1);
 });
 
 test("what the receiver answered last is kept, in text, up to 16 KiB, and 1 KiB of a success", async () => {

@@ -4,6 +4,7 @@
  * delivery. Attempts are limited per webhook and per workspace, so that a slow receiver delays only its own deliveries.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { findHold } from "#delivery/hold/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -82,12 +83,12 @@ export function startSender(deps: SenderDeps): WebhookSender {
 }
 
 /**
- * Starts attempts of due deliveries; each is in `running` until it ends, and never rejects.
+ * Starts attempts of due deliveries, unless sending is held; each is in `running` until it ends, and never rejects.
  * @returns how many it started
  */
 export async function sendDue(deps: SenderDeps, running: Set<Promise<void>>): Promise<number> {
   const most = MOST_ATTEMPTS - running.size;
-  if (most <= 0) return 0;
+  if (most <= 0 || (await findHold(deps.db)) !== undefined) return 0;
   const now = deps.clock.now();
   const leased = await deps.db.transaction((tx) =>
     leaseDeliveries(tx, {

@@ -69,6 +69,18 @@ export async function listAuditEvents(
   return rows.map((row) => ({ ...row, at: timeOfId(row.id) }));
 }
 
+/** When the operation was last recorded; null if it is in no event. */
+export async function timeOfLastEvent(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  operation: string,
+): Promise<Date | null> {
+  const last = await db.row<{ id: string }>(sql`
+    select id from audit_events where workspace_id = ${workspaceId} and operation = ${operation}
+    order by id desc limit 1`);
+  return last === undefined ? null : timeOfId(last.id);
+}
+
 function matching({ actorId, operation, resourceKind, resourceId, result, from, to }: AuditFilter): Sql {
   const given: [unknown, Sql][] = [
     [actorId, sql`and actor_id = ${actorId}`],

@@ -1,7 +1,7 @@
 /** Cancels the messages of a mail that still wait in the queue. */
 import { lockAllInQueue, removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { emailIdOf } from "#messages/message/email-id.ts";
-import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
+import { cancellation, type OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { listMessagesOfEmail } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -23,26 +23,12 @@ export function cancelEmail(
     if (waiting.length === 0) {
       throw new ApiError("CONFLICT", "No message of the email waits: each is being sent, or has ended");
     }
-    await removeQueueEntries(
-      tx,
-      waiting.map((messageId) => ({ workspaceId, messageId })),
-    );
-    const outcome = {
-      ...unclassified,
-      workspaceId,
-      status: "cancelled",
-      time: clock.now(),
-      attempts: null,
-      nextAttemptAt: null,
-      detail: "Cancelled on request",
-      mxHost: null,
-      code: null,
-      enhancedCode: null,
-      isAddressFault: false,
-    } as const;
+    const keys = waiting.map((messageId) => ({ workspaceId, messageId }));
+    await removeQueueEntries(tx, keys);
+    const now = clock.now();
     await recordOutcomes(
       tx,
-      waiting.map((messageId) => ({ ...outcome, messageId })),
+      keys.map((key) => cancellation(key, now, "Cancelled on request")),
       onMoved,
     );
     return { id: emailId, cancelled: waiting, not_cancelled: ids.filter((id) => !waiting.includes(id)) };

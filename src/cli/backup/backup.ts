@@ -1,0 +1,109 @@
+/** `posthaste backup`: writes everything that the database holds to a file or a pipe, while the service runs. */
+
+import type { Writable } from "node:stream";
+import type { Command } from "commander";
+import { recordCommand } from "#cli/command/audit-command.ts";
+import type { CliOptions } from "#cli/command/command-dependencies.ts";
+import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { json } from "#cli/command/output.ts";
+import { machineKeys } from "#cli/secret-key/machine-keys.ts";
+import { readConfig } from "#platform/config/config.ts";
+import { counted } from "#platform/count-phrase.ts";
+import { type Dump, dumpDatabase } from "#platform/database/backup/dump-database.ts";
+import { findMissingMigrations } from "#platform/database/migrate.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { formatRing } from "#platform/secrets/key-ring.ts";
+import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
+import { version } from "#platform/version.ts";
+import { streamOf, writeNewFile } from "./backup-file.ts";
+import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
+import { readPassphrase } from "./read-passphrase.ts";
+
+interface BackupOptions {
+  readonly withSecretKey?: true;
+  readonly passphraseFile?: string;
+  readonly json?: true;
+}
+
+export function addBackupCommand(program: Command, options: CliOptions): void {
+  const { stdout, stderr, environment } = options;
+  program
+    .command("backup")
+    .description("write a backup of the database, also while the service runs")
+    .argument("<file>", "a new file, or - for standard output")
+    .option("--with-secret-key", "also the secret keys, encrypted with a passphrase")
+    .option("--passphrase-file <file>", "a file whose first line is the passphrase")
+    .option("--json", "print JSON")
+    .action(async (file: string, given: BackupOptions) => {
+      const startedAt = performance.now();
+      const keyRing = await sealedKeys(options, given);
+      const lines = new TableLines(stderr);
+      const dump = await withDatabaseAsItIs(
+        environment,
+        (db) => {
+          const write = (output: Writable) => backUp(db, output, keyRing, lines);
+          return file === "-" ? write(streamOf(stdout)) : writeNewFile(file, write);
+        },
+        NO_DEADLINES,
+      );
+      const seconds = (performance.now() - startedAt) / 1000;
+      // With `-`, standard output is the backup.
+      const report = file === "-" ? stderr : stdout;
+      report.write(given.json ? json(answerOf(dump, file, seconds)) : describe(dump, file, seconds));
+    });
+}
+
+/** Null without --with-secret-key. */
+async function sealedKeys(
+  options: CliOptions,
+  { withSecretKey, passphraseFile }: BackupOptions,
+): Promise<SealedText | null> {
+  if (!withSecretKey) return null;
+  const { ring } = machineKeys(readConfig(options.environment));
+  const passphrase = await readPassphrase(options, { file: passphraseFile, isNew: true });
+  return sealWithPassphrase(formatRing(ring, "\n"), passphrase);
+}
+
+async function backUp(
+  db: Database,
+  output: Writable,
+  keyRing: SealedText | null,
+  lines: TableLines,
+): Promise<Dump> {
+  const missing = await findMissingMigrations(db);
+  const dump = await dumpDatabase(db, output, {
+    program: version,
+    keyRing,
+    onTable: (progress, bytes) => lines.write(progress, bytes),
+  });
+  // Before an upgrade the schema may be older than this program, which then cannot write into it.
+  if (missing.length === 0) await recordCommand(db);
+  return dump;
+}
+
+function answerOf({ header, tables, rows, bytes }: Dump, file: string, seconds: number) {
+  return {
+    file: file === "-" ? null : file,
+    taken_at: header.taken_at,
+    program: header.program,
+    tables,
+    rows,
+    bytes,
+    seconds: Math.round(seconds * 1000) / 1000,
+    has_secret_key: header.key_ring !== null,
+    key_fingerprints: header.key_fingerprints,
+  };
+}
+
+function describe({ header, tables, rows, bytes }: Dump, file: string, seconds: number): string {
+  const place = file === "-" ? "Written" : `Written to ${file}`;
+  const figures = `${counted(rows, "row")} of ${counted(tables, "table")}, ${megabytes(bytes)}, in ${Math.ceil(seconds)} s`;
+  const keys = keyNames(header.key_fingerprints);
+  const ring =
+    header.key_ring !== null
+      ? "It has the secret keys, encrypted with your passphrase."
+      : keys === ""
+        ? ""
+        : `It is without the secret key (${keys}): keep that in another place.`;
+  return `${place}: ${figures}.\nIt has the state of ${header.taken_at}. ${ring}\n`;
+}

@@ -1,0 +1,137 @@
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { findMiscounts } from "#cli/doctor/counters.ts";
+import { runCli } from "#cli/program.ts";
+import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
+import { systemClock } from "#platform/clock.ts";
+import { readConfig } from "#platform/config/config.ts";
+import { createLog } from "#platform/log/log.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
+import { createReactions } from "#processes/reactions.ts";
+import { sendingRecurring } from "#sending/assembly.ts";
+import { newList } from "#test/support/audience.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
+import { SECRET_KEY, startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+
+const service = await startService();
+const { database: db, workspaceId, call } = service;
+await insertVerifiedDomain(db, createSecrets(SECRET_KEY), workspaceId, "shop.test");
+
+async function sending(...words: string[]) {
+  let stdout = "";
+  let stderr = "";
+  const code = await runCli(["sending", ...words], {
+    stdout: { write: (text) => (stdout += text) },
+    stderr: { write: (text) => (stderr += text) },
+    environment: { DATABASE_URL: db.url },
+    endpoints: () => service.api.endpoints,
+    serve: async () => {},
+  });
+  return { code, stdout, stderr };
+}
+const answer = async (...words: string[]) => JSON.parse((await sending(...words, "--json")).stdout);
+
+async function send(to: string): Promise<string> {
+  const { status, body } = await call("POST", "/emails/send", {
+    to,
+    from_email: "hello@shop.test",
+    subject: "Hello",
+    body: "<p>Hello</p>",
+  });
+  expect(status).toBe(201);
+  return body.data.id;
+}
+const statusOf = async (id: string) => (await call("GET", `/messages/${id}`)).body.data.status;
+const refunded = async () =>
+  (
+    await db.row<{ units: number }>(sql`
+      select coalesce(sum(-quantity), 0)::int as units from meter_entries
+      where workspace_id = ${workspaceId} and quantity < 0`)
+  )?.units;
+
+test("while held, mail is accepted and waits, and the state is shown to people, probes and programs", async () => {
+  expect(await answer("status")).toMatchObject({ is_held: false, messages: 0 });
+  const held = await answer("hold");
+  expect(held).toMatchObject({ is_held: true, backup_at: null });
+  expect(await answer("hold")).toEqual(held);
+  await send("ada@people.test");
+  expect((await sending("status")).stdout).toBe(
+    `Sending is held since ${held.held_at}.\nWaiting:\n  1 message in the queue\n`,
+  );
+  const ready = await (await fetch(`${service.url}/readyz`)).json();
+  expect(ready).toMatchObject({ status: "ready", notices: { sending: `held since ${held.held_at}` } });
+  expect(await (await fetch(`${service.url}/metrics`)).text()).toContain("\nposthaste_sending_held 1\n");
+  const events = await db.rows<{ operation: string }>(sql`
+    select operation from audit_events where workspace_id = '00000000-0000-0000-0000-000000000000'`);
+  expect(events.map(({ operation }) => operation)).toContain("sending hold");
+  expect(await answer("release")).toMatchObject({ is_held: false, messages: 1, discarded_messages: 0 });
+  expect(await answer("status")).toMatchObject({ is_held: false, held_at: null, messages: 1 });
+});
+
+test("a release without a hold is refused, and discards nothing", async () => {
+  const id = await send("bob@people.test");
+  expect(await sending("release", "--discard-waiting")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "error: sending is not held: nothing was released or discarded\n",
+  });
+  expect(await statusOf(id)).toBe("queued");
+});
+
+test("--discard-waiting cancels what waited before the hold, refunds it once, and keeps what came later", async () => {
+  const before = [await send("cy@people.test"), await send("di@people.test")];
+  const { messages, held_at } = await answer("hold");
+  const [underWay] = await leaseMessages(db, leaseOrder({ limit: 1 }));
+  const refunds = (await refunded()) ?? 0;
+  const later = await send("eve@people.test");
+  // The command was killed after a part and is run again.
+  const stopped = new Error("killed");
+  let parts = 0;
+  const reactions = createReactions(systemClock);
+  await expect(
+    discardWaiting(
+      db,
+      new Date(held_at),
+      async (...moved) => {
+        await reactions(...moved);
+        if (++parts === 2) throw stopped;
+      },
+      1,
+    ),
+  ).rejects.toBe(stopped);
+  expect(await answer("release", "--discard-waiting")).toMatchObject({
+    is_held: false,
+    discarded_messages: messages - 2,
+  });
+  for (const id of before.filter((one) => one !== underWay?.message_id)) {
+    const { data } = (await call("GET", `/messages/${id}`)).body;
+    expect(data.timeline.at(-1)).toMatchObject({
+      type: "cancelled",
+      detail: "Discarded by the operator: it waited when sending was held",
+    });
+  }
+  expect(await statusOf(later)).toBe("queued");
+  expect(await refunded()).toBe(refunds + messages - 1);
+  expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("a campaign that is due while sending is held begins after the release", async () => {
+  const list = await newList(db, workspaceId);
+  const id = await newCampaign(db, workspaceId, list);
+  await db.run(sql`update campaigns set status = 'scheduled', scheduled_at = now() where id = ${id}`);
+  const parts = { database: db, clock: systemClock, config: readConfig({}), plans, onLimit() {} };
+  const tasks = sendingRecurring(parts, { onCampaignEvents: async () => {} });
+  const advance = async () => {
+    const context = { signal: new AbortController().signal, log: createLog("silent") };
+    for (const task of tasks.filter(({ name }) => name.startsWith("advance-"))) await task.run(context);
+    return (await db.row<{ status: string }>(sql`select status from campaigns where id = ${id}`))?.status;
+  };
+  await answer("hold");
+  expect(await advance()).toBe("scheduled");
+  await answer("release");
+  expect(await advance()).not.toBe("scheduled");
+});

@@ -1,0 +1,47 @@
+/** The SQL of the migrations that a database has (table schema_migrations). */
+import sql from "sql-template-tag";
+import type { Migration } from "./migration-files.ts";
+import type { Queryable } from "./pool.ts";
+
+export type AppliedMigration = Pick<Migration, "name" | "digest" | "needsProgram">;
+
+export async function createMigrationsTable(db: Pick<Queryable, "rows">): Promise<void> {
+  await db.rows(sql`
+    create table if not exists schema_migrations (
+      name text primary key,
+      applied_at timestamptz not null default now(),
+      digest text not null,
+      needs_program text
+    )`);
+}
+
+/** In the order of application. The table must exist. */
+export function listAppliedMigrations(db: Pick<Queryable, "rows">): Promise<AppliedMigration[]> {
+  return db.rows(
+    sql`select name, digest, needs_program as "needsProgram" from schema_migrations order by name`,
+  );
+}
+
+export async function recordMigration(
+  db: Pick<Queryable, "rows">,
+  { name, digest, needsProgram }: AppliedMigration,
+): Promise<void> {
+  await db.rows(sql`
+    insert into schema_migrations (name, digest, needs_program) values (${name}, ${digest}, ${needsProgram})`);
+}
+
+/** Processes that ran in the last 90 seconds, and may run still. */
+export function listRunningVersions(
+  db: Pick<Queryable, "rows">,
+): Promise<{ readonly host: string; readonly pid: number; readonly version: string }[]> {
+  return db.rows(sql`
+    select host, pid, version from running_processes
+    where seen_at > now() - interval '90 seconds' order by host, pid`);
+}
+
+/** An index whose concurrent building was interrupted is never used, and keeps its name. */
+export function listUnfinishedIndexes(db: Pick<Queryable, "rows">): Promise<{ readonly name: string }[]> {
+  return db.rows(sql`
+    select indexrelid::regclass::text as name from pg_index i join pg_class c on c.oid = i.indexrelid
+    where not i.indisvalid and c.relnamespace = 'public'::regnamespace and not c.relispartition`);
+}

@@ -1,0 +1,133 @@
+/**
+ * Writes a backup of a database that is in use. All rows come from one snapshot, which blocks neither readers nor writers; while
+ * it is open, VACUUM keeps the rows that it may still need, and partitions are neither created nor dropped.
+ */
+import type { Writable } from "node:stream";
+import { listAppliedMigrations } from "#platform/database/applied-migrations-store.ts";
+import type { Database, Transaction } from "#platform/database/pool.ts";
+import { listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
+import type { SealedText } from "#platform/secrets/passphrase-box.ts";
+import { type BackupHeader, FORMAT } from "./backup-format.ts";
+import { BackupWriter } from "./backup-writer.ts";
+import {
+  copyStatement,
+  describeServer,
+  listSequences,
+  listTables,
+  lockTables,
+  type StoredTable,
+  useFixedFormats,
+  useOneSnapshot,
+} from "./catalogue-store.ts";
+
+/** Tables whose rows are not in a backup, each with the reason. Every other table is in it. */
+export const tablesLeftOut: Readonly<Record<string, string>> = {
+  account_links:
+    "they work once, and one that was used after the backup would work again; people ask for another",
+  attempt_buckets: "limits of sign-in attempts, which fill again within minutes",
+  content_previews: "not logged by PostgreSQL, and kept for minutes",
+  delivery_addresses: "source addresses of running delivery processes",
+  job_runners: "running processes",
+  schema_migrations: "a restore makes the schema by running the migrations",
+  secret_key_rings: "running processes",
+  sending_hold: "a restore always holds the sending",
+  sessions: "a session that was ended after the backup would be valid again; people sign in again",
+  sign_in_challenges: "they last for minutes",
+};
+
+/** A table that is in the backup, or restored. */
+export interface TableProgress {
+  readonly table: string;
+  readonly rows: number;
+}
+
+export interface DumpOptions {
+  /** The version of this program. */
+  readonly program: string;
+  readonly keyRing: SealedText | null;
+  /** Called after each table that has rows. @param bytes written so far, compressed */
+  readonly onTable?: (progress: TableProgress, bytes: number) => void;
+}
+
+export interface Dump {
+  readonly header: BackupHeader;
+  readonly tables: number;
+  readonly rows: number;
+  /** Of the backup, compressed. */
+  readonly bytes: number;
+}
+
+/** A partition may be created between the look at the catalogue and the lock. */
+const MOST_TRIES = 5;
+
+/**
+ * @param db a database without time limits for statements and transactions
+ * @param output stays open
+ * @throws Error if the database is empty, or the output fails
+ */
+export async function dumpDatabase(db: Database, output: Writable, options: DumpOptions): Promise<Dump> {
+  for (let tries = 1; ; tries++) {
+    const before = await listBackedUp(db);
+    if (before.length === 0) {
+      throw new Error("the database is empty: check DATABASE_URL, or DATA_DIR, which must be the service's");
+    }
+    const dump = await db.transaction(async (tx) => {
+      await useOneSnapshot(tx);
+      // Before the first query, so that the snapshot has what the lock protects.
+      await lockTables(
+        tx,
+        before.map(({ name }) => name),
+      );
+      const tables = await listBackedUp(tx);
+      if (JSON.stringify(tables) !== JSON.stringify(before)) return undefined;
+      return dumpTables(tx, tables, output, options);
+    });
+    if (dump !== undefined) return dump;
+    if (tries === MOST_TRIES) throw new Error("the schema of the database changes: try again later");
+  }
+}
+
+async function listBackedUp(db: Pick<Transaction, "rows" | "row" | "run">): Promise<StoredTable[]> {
+  return (await listTables(db)).filter(({ name }) => !(name in tablesLeftOut));
+}
+
+async function dumpTables(
+  tx: Transaction,
+  tables: readonly StoredTable[],
+  output: Writable,
+  { program, keyRing, onTable }: DumpOptions,
+): Promise<Dump> {
+  await useFixedFormats(tx);
+  const server = await describeServer(tx);
+  const header: BackupHeader = {
+    format: FORMAT,
+    program,
+    postgres: server.version,
+    taken_at: server.time.toISOString(),
+    migrations: await listAppliedMigrations(tx),
+    tables,
+    key_fingerprints: (await listSecretKeys(tx))
+      .filter(({ retired_at }) => retired_at === null)
+      .map(({ fingerprint }) => fingerprint.toString("hex")),
+    key_ring: keyRing,
+  };
+  const writer = new BackupWriter(output, header);
+  try {
+    for (const table of tables) {
+      const { name } = table;
+      await writer.beginTable(name);
+      await tx.copyOut(copyStatement(table, "to stdout"), async (pieces) => {
+        for await (const piece of pieces) await writer.addData(piece);
+      });
+      const rows = writer.rowsOf(name);
+      if (rows > 0) onTable?.({ table: name, rows }, writer.bytes);
+    }
+    // Sequences are in no snapshot: read last, they are not behind any row.
+    const { rows } = await writer.end(await listSequences(tx));
+    const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    return { header, tables: tables.length, rows: total, bytes: writer.bytes };
+  } catch (fault) {
+    writer.abandon();
+    throw fault;
+  }
+}

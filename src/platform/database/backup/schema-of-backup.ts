@@ -1,0 +1,44 @@
+/** The schema that a backup was made of: that of its migrations, whichever later ones this version has. */
+import sql, { raw } from "sql-template-tag";
+import {
+  type AppliedMigration,
+  createMigrationsTable,
+  listAppliedMigrations,
+  recordMigration,
+} from "#platform/database/applied-migrations-store.ts";
+import { MIGRATIONS_LOCK } from "#platform/database/migrate.ts";
+import { readMigrations, thisRelease } from "#platform/database/migration-files.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+
+/** A migration as the header of a backup names it. */
+export type WantedMigration = Pick<AppliedMigration, "name" | "digest">;
+
+/** The first of these migrations that this version does not have with the same content. */
+export async function findUnknownMigration(wanted: readonly WantedMigration[]): Promise<string | undefined> {
+  const own = new Map((await readMigrations(thisRelease)).map(({ name, digest }) => [name, digest]));
+  return wanted.find(({ name, digest }) => own.get(name) !== digest)?.name;
+}
+
+/**
+ * Applies exactly these migrations, which this version has, in a transaction and under the lock of `migrate`.
+ * @throws Error if the database has others
+ */
+export async function migrateAs(tx: Queryable, wanted: readonly WantedMigration[]): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${MIGRATIONS_LOCK})`);
+  await createMigrationsTable(tx);
+  const applied = new Set((await listAppliedMigrations(tx)).map(({ name }) => name));
+  const names = new Set(wanted.map(({ name }) => name));
+  const other = [...applied].find((name) => !names.has(name));
+  if (other !== undefined) {
+    throw new Error(
+      `the schema of this database is newer than the backup (it has migration ${other}): restore into an empty database`,
+    );
+  }
+  for (const migration of await readMigrations(thisRelease)) {
+    const { name, statements, isInTransaction } = migration;
+    if (!names.has(name) || applied.has(name)) continue;
+    // The tables are empty, so that nothing waits for an index that is built in the transaction.
+    await tx.run(raw(isInTransaction ? statements : statements.replaceAll(/ concurrently/gi, "")));
+    await recordMigration(tx, migration);
+  }
+}

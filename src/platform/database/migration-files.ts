@@ -1,0 +1,47 @@
+/** The migrations of a version of the program: its files db/migrations/*.sql. */
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { version } from "#platform/version.ts";
+
+/** A version of the program with its migrations. */
+export interface Release {
+  /** Such as "0.2.0". */
+  readonly version: string;
+  /** The folder of its migrations. */
+  readonly migrations: URL;
+}
+
+export interface Migration {
+  readonly name: string;
+  readonly statements: string;
+  /** SHA-256 of the statements, in hexadecimal. */
+  readonly digest: string;
+  /** The oldest version of the program that can work with the schema afterwards; null: any. */
+  readonly needsProgram: string | null;
+  readonly isInTransaction: boolean;
+}
+
+const NEEDS = /^-- Needs program (\d+\.\d+\.\d+)$/m;
+const NO_TRANSACTION = /^-- Not in a transaction$/m;
+
+export const thisRelease: Release = {
+  version,
+  migrations: new URL("../../../db/migrations/", import.meta.url),
+};
+
+/** In the order of their application. */
+export async function readMigrations({ migrations }: Release): Promise<Migration[]> {
+  const names = (await readdir(migrations)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const statements = await readFile(new URL(name, migrations), "utf8");
+      return {
+        name,
+        statements,
+        digest: createHash("sha256").update(statements).digest("hex"),
+        needsProgram: NEEDS.exec(statements)?.[1] ?? null,
+        isInTransaction: !NO_TRANSACTION.test(statements),
+      };
+    }),
+  );
+}
