@@ -1,9 +1,22 @@
 /** The SQL of the migrations that a database has (table schema_migrations). */
 import sql from "sql-template-tag";
+import { lockKey } from "./advisory-lock-key.ts";
 import type { Migration } from "./migration-files.ts";
 import type { Queryable } from "./pool.ts";
 
 export type AppliedMigration = Pick<Migration, "name" | "digest" | "needsProgram">;
+
+const LOCK = lockKey("migrations");
+
+/** Waits until no other session migrates; the lock lasts until this one ends. */
+export async function lockMigrations(session: Pick<Queryable, "rows">): Promise<void> {
+  await session.rows(sql`select pg_advisory_lock(${LOCK})`);
+}
+
+/** The same until the end of the transaction. */
+export async function lockMigrationsInTransaction(tx: Pick<Queryable, "rows">): Promise<void> {
+  await tx.rows(sql`select pg_advisory_xact_lock(${LOCK})`);
+}
 
 export async function createMigrationsTable(db: Pick<Queryable, "rows">): Promise<void> {
   await db.rows(sql`

@@ -12,22 +12,20 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql, { raw } from "sql-template-tag";
-import { lockKey } from "./advisory-lock-key.ts";
 import {
   createMigrationsTable,
   listAppliedMigrations,
   listRunningVersions,
   listUnfinishedIndexes,
+  lockMigrations,
   recordMigration,
 } from "./applied-migrations-store.ts";
 import { type Migration, type Release, readMigrations, thisRelease } from "./migration-files.ts";
 import type { Database, Queryable } from "./pool.ts";
-import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
+import { refuseUnfinishedRestore } from "./unfinished-restore-store.ts";
 
 /** One session with the database. */
 type Session = Pick<Queryable, "rows">;
-
-export const MIGRATIONS_LOCK = lockKey("migrations");
 
 const OLDEST_SERVER = 160_000;
 
@@ -47,7 +45,7 @@ export async function migrate(database: Database, release = thisRelease): Promis
     await requireServer(session);
     await refuseUnfinishedRestore(session);
     await session.rows(sql`set statement_timeout = 0`);
-    await session.rows(sql`select pg_advisory_lock(${MIGRATIONS_LOCK})`);
+    await lockMigrations(session);
     await refuseUnfinishedRestore(session);
     await createMigrationsTable(session);
     const missing = await missingMigrations(session, release);

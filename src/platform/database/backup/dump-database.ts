@@ -28,6 +28,7 @@ export const tablesLeftOut: Readonly<Record<string, string>> = {
   content_previews: "not logged by PostgreSQL, and kept for minutes",
   delivery_addresses: "source addresses of running delivery processes",
   job_runners: "running processes",
+  running_processes: "running processes, and what they wait for",
   schema_migrations: "a restore makes the schema by running the migrations",
   secret_key_rings: "running processes",
   sending_hold: "a restore always holds the sending",

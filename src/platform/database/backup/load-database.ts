@@ -1,10 +1,10 @@
 /**
  * Restores a backup into a database without data, in one transaction: it is there completely, or not at all. From before this
- * transaction until its commit a marker (unfinished-restore.ts) keeps everything but another restore away from the database.
+ * transaction until its commit a marker (unfinished-restore-store.ts) keeps everything but another restore away from the database.
  */
 
 import type { Database, Transaction } from "#platform/database/pool.ts";
-import { endUnfinishedRestore, markUnfinishedRestore } from "#platform/database/unfinished-restore.ts";
+import { endUnfinishedRestore, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
 import { type BackupReader, UnusableBackup } from "./backup-reader.ts";
 import {
   copyStatement,

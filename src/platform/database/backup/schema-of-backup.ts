@@ -1,12 +1,12 @@
 /** The schema that a backup was made of: that of its migrations, whichever later ones this version has. */
-import sql, { raw } from "sql-template-tag";
+import { raw } from "sql-template-tag";
 import {
   type AppliedMigration,
   createMigrationsTable,
   listAppliedMigrations,
+  lockMigrationsInTransaction,
   recordMigration,
 } from "#platform/database/applied-migrations-store.ts";
-import { MIGRATIONS_LOCK } from "#platform/database/migrate.ts";
 import { readMigrations, thisRelease } from "#platform/database/migration-files.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
@@ -24,7 +24,7 @@ export async function findUnknownMigration(wanted: readonly WantedMigration[]): 
  * @throws Error if the database has others
  */
 export async function migrateAs(tx: Queryable, wanted: readonly WantedMigration[]): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${MIGRATIONS_LOCK})`);
+  await lockMigrationsInTransaction(tx);
   await createMigrationsTable(tx);
   const applied = new Set((await listAppliedMigrations(tx)).map(({ name }) => name));
   const names = new Set(wanted.map(({ name }) => name));
