@@ -56,11 +56,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
 /**
  * @param settings the environment; of this process's environment only PATH is passed on
  * @param words arguments of the command line
+ * @param command what is run with them: the launcher of this checkout unless it is that of a package or an image
  */
 export async function startProgram(
   settings: ProgramSettings,
   words: readonly string[] = ["serve"],
+  command: readonly string[] = [process.execPath, launcher],
 ): Promise<Program> {
+  const [file = "", ...before] = command;
   const { PATH = "" } = process.env;
   const env = { PATH, HOST: "127.0.0.1", PORT: "0", RATE_LIMIT: "off", ...settings };
   const log: LogLine[] = [];
@@ -86,7 +89,7 @@ export async function startProgram(
     logged,
     async start() {
       const starts = logged("Posthaste listens").length;
-      const started = spawn(process.execPath, [launcher, ...words], {
+      const started = spawn(file, [...before, ...words], {
         env,
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
@@ -119,7 +122,7 @@ export async function startProgram(
       return (await ended) as [number | null, NodeJS.Signals | null];
     },
     async command(...words) {
-      return (await promisify(execFile)(process.execPath, [launcher, ...words], { env })).stdout;
+      return (await promisify(execFile)(file, [...before, ...words], { env })).stdout;
     },
     async [Symbol.asyncDispose]() {
       // SIGTERM, because the embedded PostgreSQL has a separate process group and must be stopped by the program.
