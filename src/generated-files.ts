@@ -47,6 +47,7 @@ export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<stri
   const parts = { version, examples, events: catalogue, areas };
   return new Map([
     ["openapi.json", `${JSON.stringify(openApiDocument(endpoints, parts), null, 2)}\n`],
+    [".env.example", environmentFile()],
     ["docs/configuration.md", configurationPage()],
     ["docs/errors.md", errorsPage(endpoints)],
     ["docs/limits.md", limitsPage()],
@@ -89,6 +90,23 @@ function configurationPage(): string {
       ]),
     ),
   );
+}
+
+/** All settings as comments, for `compose.yaml` and for the systemd unit. */
+function environmentFile(): string {
+  const head = [
+    "# Settings for compose.yaml: copy this file to .env. Generated from the code by `npm run generate`; do not edit.",
+    "# A line that begins with #NAME shows the default: remove the # to set another value. docs/configuration.md explains more.",
+    "",
+    "# Password of the database that compose.yaml starts.",
+    "POSTGRES_PASSWORD=",
+  ];
+  const lines = Object.entries(settings).flatMap(([name, setting]) => [
+    "",
+    `# ${setting.about}`,
+    `#${name}=${setting.default}`,
+  ]);
+  return `${[...head, ...lines].join("\n")}\n`;
 }
 
 /** All limits on the number of rows of a workspace. */
