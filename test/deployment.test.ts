@@ -53,7 +53,7 @@ describe("the image", async () => {
   });
 
   test("has no test, setting, data or build of this machine in its context", () => {
-    const unwanted = /\.test\.ts$|^(?:\.env|data|test)\b|\/(?:node_modules|dist)\//;
+    const unwanted = /\.test\.ts$|^(?:\.env$|data|test)\b|\/(?:node_modules|dist)\//;
     expect(context.filter((path) => unwanted.test(path))).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { billOfMaterials } from "./bill-of-materials.ts";
 import { notesOf } from "./changelog.ts";
 
 const run = promisify(execFile);
@@ -27,9 +28,7 @@ export async function makeFiles(checkout: string, folder: string, version: strin
     ["archive", `--prefix=posthaste-${version}/`, "-o", join(folder, source), "HEAD"],
     inCheckout,
   );
-  const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
-  const bill = await run("npm", ["sbom", "--omit=dev", "--no-workspaces", ...form], inCheckout);
-  await writeFile(join(folder, `posthaste-${version}.cdx.json`), bill.stdout);
+  await writeFile(join(folder, `posthaste-${version}.cdx.json`), await billOfMaterials(checkout));
   const notes = notesOf(await readFile(join(checkout, "CHANGELOG.md"), "utf8"), version) ?? "";
   await writeFile(join(folder, "release-notes.md"), `${notes}\n`);
   return (await readdir(folder)).sort();
