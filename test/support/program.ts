@@ -4,15 +4,13 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiCaller, type CallApi } from "./api-caller.ts";
 import { eventually } from "./eventually.ts";
 
-/** The root of this checkout. */
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
+const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const START_MS = 60_000;
 /** How many lines of output the error of a failed start shows. */
 const LAST_LINES = 20;
@@ -59,14 +57,14 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
 /**
  * @param settings the environment; of this process's environment only PATH is passed on
  * @param words arguments of the command line
- * @param root the folder of the program: this checkout, or that of another release
+ * @param command what is run with them: the launcher of this checkout unless it is that of a package or an image
  */
 export async function startProgram(
   settings: ProgramSettings,
   words: readonly string[] = ["serve"],
-  root = checkout,
+  command: readonly string[] = [process.execPath, launcher],
 ): Promise<Program> {
-  const launcher = join(root, "bin/posthaste.js");
+  const [file = "", ...before] = command;
   const { PATH = "" } = process.env;
   const env = { PATH, HOST: "127.0.0.1", PORT: "0", RATE_LIMIT: "off", ...settings };
   const log: LogLine[] = [];
@@ -92,7 +90,7 @@ export async function startProgram(
     logged,
     async start() {
       const starts = logged("Posthaste listens").length;
-      const started = spawn(process.execPath, [launcher, ...words], {
+      const started = spawn(file, [...before, ...words], {
         env,
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
@@ -125,7 +123,7 @@ export async function startProgram(
       return (await ended) as [number | null, NodeJS.Signals | null];
     },
     async command(...words) {
-      return (await promisify(execFile)(process.execPath, [launcher, ...words], { env })).stdout;
+      return (await promisify(execFile)(file, [...before, ...words], { env })).stdout;
     },
     async [Symbol.asyncDispose]() {
       // SIGTERM, because the embedded PostgreSQL has a separate process group and must be stopped by the program.

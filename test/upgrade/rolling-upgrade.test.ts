@@ -43,7 +43,7 @@ async function makeRelease(version: string, migrations: Readonly<Record<string, 
   return root;
 }
 
-const machine = async (name: string, root?: string): Promise<Program> =>
+const machine = async (name: string, root = checkout): Promise<Program> =>
   stack.use(
     await startProgram(
       {
@@ -59,7 +59,7 @@ const machine = async (name: string, root?: string): Promise<Program> =>
         DATABASE_URL: database.url,
       },
       ["serve"],
-      root,
+      [process.execPath, join(root, "bin/posthaste.js")],
     ),
   );
 

