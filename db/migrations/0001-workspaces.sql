@@ -1,102 +1,86 @@
--- Workspaces, their API keys, and what the platform keeps for its callers: idempotency and background jobs.
-
 create table workspaces (
-  id uuid primary key,
+  id uuid not null,
   name text not null,
   timezone text not null default 'UTC',
   plan text not null default 'free',
   -- Most messages an hour; null: no cap.
-  hourly_cap integer check (hourly_cap > 0),
+  hourly_cap integer,
   is_suspended boolean not null default false,
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- Where the service writes to about what a workspace ought to know; null: nowhere.
+  notify_email text,
+  default_sender text,
+  retry_hours smallint not null default 72,
+  -- Whether opens and clicks of mail that came over the API by itself are recorded.
+  tracks_transactional boolean not null default false,
+  requires_second_factor boolean not null default false,
+  -- A cap that the workspace sets itself; the lower of it and hourly_cap, which is the operator's, applies.
+  own_hourly_cap integer,
+  -- The languages that recipients read: of a workspace, of a list (null: the workspace's), and of a recipient, whose
+  -- custom field names it. The service knows which languages there are.
+  language text not null default 'en',
+  language_field text,
+  primary key (id),
+  check (hourly_cap > 0),
+  check ((retry_hours >= 1) and (retry_hours <= 168)),
+  check (own_hourly_cap > 0)
 );
 
-create table api_keys (
-  workspace_id uuid not null references workspaces (id),
-  id uuid not null,
-  name text not null,
-  permissions text[] not null,
-  -- SHA-256 of the secret; the secret itself is never stored.
-  key_hash bytea not null,
-  -- The first characters, to tell keys apart.
-  key_prefix text not null,
-  is_active boolean not null default true,
-  last_used_at timestamptz,
-  expires_at timestamptz,
-  created_at timestamptz not null default now(),
-  primary key (workspace_id, id)
-);
-
--- Not unique: 238 random bits do not repeat, and a distributed table allows no unique index without its key.
-create index api_keys_by_hash on api_keys (key_hash);
-
-create table idempotency_keys (
-  workspace_id uuid not null references workspaces (id),
-  path text not null,
-  key text not null,
-  -- Of the request that holds the key: fences one that was overtaken.
-  token uuid not null,
-  request_hash bytea not null,
-  -- Null while the first request is still running.
-  answer_status smallint,
-  answer_body text,
-  -- A request that died leaves its reservation behind; it may be taken over after this moment.
-  reserved_until timestamptz not null,
-  created_at timestamptz not null default now(),
-  primary key (workspace_id, path, key)
-);
-
-create index idempotency_keys_by_age on idempotency_keys (created_at);
-
-create table jobs (
-  workspace_id uuid not null references workspaces (id),
-  id uuid not null,
-  type text not null,
-  status text not null default 'pending'
-    check (status in ('pending', 'processing', 'completed', 'failed', 'cancelled')),
-  -- The permission that lets a key see this job: the read form of the endpoint that started it.
-  permission text not null,
-  input jsonb not null default '{}',
-  total bigint,
-  processed bigint not null default 0,
-  succeeded bigint not null default 0,
-  failed bigint not null default 0,
-  skipped bigint not null default 0,
-  counts jsonb not null default '{}',
-  result jsonb,
-  error text,
-  -- Names of files in job_file_parts.
-  result_file text,
-  errors_file text,
-  -- Rises whenever a runner takes the job up, and fences a late one: only the newest may write.
-  run_number integer not null default 0,
-  cancel_requested boolean not null default false,
-  created_at timestamptz not null default now(),
-  started_at timestamptz,
-  completed_at timestamptz,
-  expires_at timestamptz,
-  primary key (workspace_id, id)
-);
-
-create index jobs_by_expiry on jobs (expires_at);
-
--- The files that jobs read and leave, so that any machine goes on with a job, and hands out what it left.
-create table job_file_parts (
+-- What pages and mails show of a workspace. Colours are #rrggbb.
+create table brands (
   workspace_id uuid not null,
-  job_id uuid not null,
-  name text not null,
-  -- From 0; all but the last have 1 MiB.
-  number integer not null,
-  -- Not compressed: pieces of it are read by themselves.
-  octets bytea storage external not null,
-  primary key (workspace_id, job_id, name, number),
-  foreign key (workspace_id, job_id) references jobs (workspace_id, id) on delete cascade
+  display_name text,
+  website text,
+  accent_color text,
+  background_color text,
+  text_color text,
+  footer_text text,
+  postal_address text,
+  updated_at timestamptz not null,
+  -- The logo is a picture of the workspace. The path is that of its address, which is the same on every host.
+  logo_media_id uuid,
+  logo_path text,
+  primary key (workspace_id),
+  foreign key (workspace_id) references workspaces (id)
 );
 
--- Processes that run jobs say every few seconds that they live; what the silent ones held is given to others.
-create table job_runners (
-  -- The name Graphile Worker locks jobs under.
-  id text primary key,
-  seen_at timestamptz not null default now()
+-- The id of a notice names its cause, so that a dismissal does not cover the next one.
+create table notice_dismissals (
+  workspace_id uuid not null,
+  notice_id uuid not null,
+  dismissed_at timestamptz not null,
+  -- name of the API key or person
+  dismissed_by text not null,
+  primary key (workspace_id, notice_id),
+  foreign key (workspace_id) references workspaces (id)
 );
+
+-- Texts of pages and mails with which a workspace replaces those of the service.
+create table replaced_texts (
+  workspace_id uuid not null,
+  language text not null,
+  key text not null,
+  text text not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, language, key),
+  foreign key (workspace_id) references workspaces (id)
+);
+
+-- Pages with their filters, saved by a person or an API key, for themselves or for everyone in the workspace.
+create table saved_views (
+  workspace_id uuid not null,
+  id uuid not null,
+  -- a user or an API key; there is no foreign key, because shared views outlive their owner
+  owner_id uuid not null,
+  owner_name text not null,
+  page_name text not null,
+  name text not null,
+  state text not null,
+  is_shared boolean not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, id),
+  foreign key (workspace_id) references workspaces (id)
+);
+create index saved_views_of_owner on saved_views (workspace_id, owner_id);

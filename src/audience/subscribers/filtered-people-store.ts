@@ -1,6 +1,6 @@
 /**
  * People by joined, opened, clicked and a custom field, sorted by one of several columns. Each condition and each order
- * has its own index on subscribers (migration 0063; subscribers_by_custom_fields for the field).
+ * has its own index on subscribers (db/migrations/0008-audience.sql; subscribers_by_custom_fields for the field).
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";

@@ -1,6 +1,6 @@
 /**
  * Counts consecutive soft bounces: an address whose mailbox is full, or whose server fails, for days is suppressed like one
- * that does not exist. A delivery resets the count, unless it bounces later itself (db/migrations/0019-inbound.sql).
+ * that does not exist. A delivery resets the count, unless it bounces later itself (db/migrations/0014-inbound.sql).
  */
 import sql from "sql-template-tag";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";

@@ -1,4 +1,4 @@
-/** The counters of messages, under the names of their columns (db/migrations/0015-reporting.sql). */
+/** The counters of messages, under the names of their columns (db/migrations/0017-reporting.sql). */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { type StoredStatus, storedStatuses } from "#messages/message/status.ts";
 

@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import sql, { raw } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { newId } from "#platform/ids.ts";
@@ -176,33 +175,4 @@ test("recorders of several machines count a person once, however they meet", asy
   const link = await db.row(sql`
     select click_count, unique_click_count from campaign_links where campaign_id = ${campaignId}`);
   expect(link).toEqual({ click_count: 120, unique_click_count: 30 });
-});
-
-test("clicks that were recorded before a click was an opening become openings once", async () => {
-  const { email, messageId, campaignId, listId } = await newMail();
-  await record([engagement(messageId, "clicked")]);
-  const read = () =>
-    db.row(sql`
-      select r.first_opened_at, c.unique_opens, s.unique_open_count, s.last_opened_at, d.open_count
-      from campaign_recipients r, campaign_counters c, subscribers s, list_days d
-      where r.message_id = ${messageId} and c.campaign_id = ${campaignId} and s.email = ${email}
-        and d.mailing_list_id = ${listId} and d.click_count > 0`);
-  const opened = {
-    first_opened_at: now,
-    unique_opens: 1,
-    unique_open_count: 1,
-    last_opened_at: now,
-    open_count: 1,
-  };
-  expect(await read()).toEqual(opened);
-  await db.run(sql`update campaign_recipients set first_opened_at = null where message_id = ${messageId}`);
-  await db.run(sql`update campaign_counters set unique_opens = 0 where campaign_id = ${campaignId}`);
-  await db.run(
-    sql`update subscribers set unique_open_count = 0, last_opened_at = null where email = ${email}`,
-  );
-  await db.run(sql`update list_days set open_count = 0 where mailing_list_id = ${listId}`);
-  const migration = new URL("../../../../db/migrations/0058-clicks-are-openings.sql", import.meta.url);
-  const statements = (await readFile(migration, "utf8")).split(/;\n/).filter((text) => text.trim() !== "");
-  for (const statement of [...statements, ...statements]) await db.run(raw(statement));
-  expect(await read()).toEqual(opened);
 });

@@ -14,7 +14,7 @@ export const invitationRoom: WorkspaceRowLimit = {
   way: "revoke one first",
 };
 
-/** A person or an API key. Neither id is known of invitations from before migration 0082 that a key sent. */
+/** A person or an API key: one of the ids is null. */
 export interface Inviter {
   readonly userId: string | null;
   readonly keyId: string | null;
