@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
 import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { newId } from "#platform/ids.ts";
