@@ -65,11 +65,12 @@ async function staleFiles(checkout: string): Promise<string[]> {
 /** Where migrations of releases are recorded, all of this version must be: they never change again. */
 async function openMigrations(checkout: string): Promise<string[]> {
   const path = "db/released-migrations.json";
-  const record = await textOf(checkout, path).catch(() => undefined);
-  if (record === undefined) return [];
+  const record = await textOf(checkout, path);
   const names = await readdir(join(checkout, "db/migrations"));
   const missing = names.filter((name) => name.endsWith(".sql") && !record.includes(JSON.stringify(name)));
-  return missing.length === 0 ? [] : [`${path} does not have ${missing.join(", ")}.`];
+  return missing.length === 0
+    ? []
+    : [`${path} does not have ${missing.join(", ")}: run npm run freeze-release, and commit.`];
 }
 
 async function takenTag(checkout: string, version: string): Promise<string[]> {
