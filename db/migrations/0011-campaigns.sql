@@ -38,8 +38,8 @@ create table campaigns (
   status text not null default 'draft',
   -- Rises with every change of a draft. Sending starts only with the revision that was checked.
   revision integer not null default 1,
-  -- This and the following columns are set when sending starts: the list of the recipients, the names of list and
-  -- segment, the sender name and reply-to of the list as defaults, and whether opens and clicks are tracked.
+  -- The columns from here to tracks_clicks are set when sending starts. They are the list of the recipients, the names of
+  -- list and segment, the sender name and reply-to of the list as defaults, and whether opens and clicks are tracked.
   audience_list_id uuid,
   mailing_list_name text,
   default_from_name text,
