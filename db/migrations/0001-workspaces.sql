@@ -1,29 +1,31 @@
+-- A workspace is a tenant: its data is separate from that of all other workspaces.
 create table workspaces (
   id uuid not null,
   name text not null,
   timezone text not null default 'UTC',
   plan text not null default 'free',
-  -- Most messages an hour; null: no cap.
+  -- Most messages an hour, set by the operator; null: no cap.
   hourly_cap integer,
   is_suspended boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- Where the service writes to about what a workspace ought to know; null: nowhere.
+  -- Address for notices of the service to the workspace; null: no notices are mailed.
   notify_email text,
   default_sender text,
+  -- How long delivery attempts of a message go on.
   retry_hours smallint not null default 72,
-  -- Whether opens and clicks of mail that came over the API by itself are recorded.
+  -- Whether opens and clicks of mail sent with POST /emails are recorded.
   tracks_transactional boolean not null default false,
   requires_second_factor boolean not null default false,
-  -- A cap that the workspace sets itself; the lower of it and hourly_cap, which is the operator's, applies.
+  -- Most messages an hour, set by the workspace itself. The lower of both caps applies.
   own_hourly_cap integer,
-  -- The languages that recipients read: of a workspace, of a list (null: the workspace's), and of a recipient, whose
-  -- custom field names it. The service knows which languages there are.
+  -- The language of texts for recipients, unless the list or the recipient has another one.
   language text not null default 'en',
+  -- The custom field that holds a recipient's language; null: none.
   language_field text,
   primary key (id),
   check (hourly_cap > 0),
-  check ((retry_hours >= 1) and (retry_hours <= 168)),
+  check (retry_hours between 1 and 168),
   check (own_hourly_cap > 0)
 );
 
@@ -38,25 +40,27 @@ create table brands (
   footer_text text,
   postal_address text,
   updated_at timestamptz not null,
-  -- The logo is a picture of the workspace. The path is that of its address, which is the same on every host.
+  -- The logo is a picture of the workspace.
   logo_media_id uuid,
+  -- The path of the logo's URL, which is the same on every host.
   logo_path text,
   primary key (workspace_id),
   foreign key (workspace_id) references workspaces (id)
 );
 
--- The id of a notice names its cause, so that a dismissal does not cover the next one.
+-- A notice that a person or API key has dismissed for the workspace. The id of a notice is a hash of its cause, so a
+-- dismissal does not hide a later notice with another cause.
 create table notice_dismissals (
   workspace_id uuid not null,
   notice_id uuid not null,
   dismissed_at timestamptz not null,
-  -- name of the API key or person
+  -- Name of the person or API key.
   dismissed_by text not null,
   primary key (workspace_id, notice_id),
   foreign key (workspace_id) references workspaces (id)
 );
 
--- Texts of pages and mails with which a workspace replaces those of the service.
+-- A wording with which a workspace replaces a text of the service, in one language.
 create table replaced_texts (
   workspace_id uuid not null,
   language text not null,
@@ -67,15 +71,16 @@ create table replaced_texts (
   foreign key (workspace_id) references workspaces (id)
 );
 
--- Pages with their filters, saved by a person or an API key, for themselves or for everyone in the workspace.
+-- A saved view: a page with its filters, for its owner alone or for the whole workspace.
 create table saved_views (
   workspace_id uuid not null,
   id uuid not null,
-  -- a user or an API key; there is no foreign key, because shared views outlive their owner
+  -- A user or an API key. There is no foreign key, because shared views outlive their owner.
   owner_id uuid not null,
   owner_name text not null,
   page_name text not null,
   name text not null,
+  -- The filters as the client wrote them. The service does not read them.
   state text not null,
   is_shared boolean not null,
   created_at timestamptz not null,

@@ -1,29 +1,30 @@
--- People who sign in. Users and their sessions belong to the installation, members and roles to a workspace (memberships are
--- those of subscribers in lists).
+-- A person who signs in. Users and their sessions belong to the installation, members and roles to a workspace.
+-- Subscribers are no users.
 create table users (
   id uuid not null,
-  -- normalised: the address that the person types at sign-in
+  -- The normalised address that the person types at sign-in.
   email text not null,
   name text not null,
-  -- null: signs in with a passkey or by single sign-on
+  -- Argon2id. Null: the person signs in with a passkey or by single sign-on.
   password_hash text,
-  -- BCP 47
+  -- BCP 47 tag.
   language text,
-  -- IANA name
+  -- IANA name.
   timezone text,
-  -- of the console: theme, density, columns
+  -- Settings of the console, such as density and columns.
   preferences jsonb not null default '{}',
-  -- may suspend workspaces, credit accounts, change plans
+  -- An operator may suspend workspaces, credit accounts and change plans.
   is_operator boolean not null default false,
   created_at timestamptz not null default now(),
   disabled_at timestamptz,
-  -- null: that of the system
+  -- Null: the theme of the operating system.
   theme text,
   primary key (id),
   unique (email),
   check (theme in ('light', 'dark'))
 );
 
+-- A set of permissions that a workspace has defined itself.
 create table roles (
   workspace_id uuid not null,
   id uuid not null,
@@ -36,13 +37,14 @@ create table roles (
   foreign key (workspace_id) references workspaces (id)
 );
 
+-- A user's membership in a workspace, with a built-in role or one of the workspace.
 create table workspace_members (
   workspace_id uuid not null,
   user_id uuid not null,
   built_in_role text,
   role_id uuid,
   created_at timestamptz not null default now(),
-  -- to the hour; null: not since this column was added
+  -- The last request, to the hour; null: none is recorded.
   last_seen_at timestamptz,
   primary key (workspace_id, user_id),
   foreign key (workspace_id) references workspaces (id),
@@ -51,10 +53,11 @@ create table workspace_members (
   check (num_nonnulls(built_in_role, role_id) = 1)
 );
 create index workspace_members_of_user on workspace_members (user_id);
-create index workspace_members_of_role on workspace_members (workspace_id, role_id) where (role_id is not null);
+create index workspace_members_of_role on workspace_members (workspace_id, role_id) where role_id is not null;
 
+-- A signed-in browser of a user.
 create table sessions (
-  -- SHA-256 of the token in the cookie
+  -- SHA-256 of the token in the cookie.
   token_hash bytea not null,
   id uuid not null,
   user_id uuid not null,
@@ -64,7 +67,7 @@ create table sessions (
   created_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
   expires_at timestamptz not null,
-  -- of the last proof of identity
+  -- When the person last proved their identity.
   confirmed_at timestamptz not null default now(),
   primary key (token_hash),
   unique (id),
@@ -72,17 +75,17 @@ create table sessions (
 );
 create index sessions_of_user on sessions (user_id, seen_at desc);
 create index sessions_by_end on sessions (expires_at);
--- Sessions that were not used for long are deleted every hour.
+-- An hourly task deletes sessions that have not been used for long.
 create index sessions_by_use on sessions (seen_at);
 
--- Links that work once: in mails, and on the terminal of the operator.
+-- A link that works once. It is sent by mail, or printed on the operator's terminal.
 create table account_links (
-  -- SHA-256 of the token in the link
+  -- SHA-256 of the token in the link.
   token_hash bytea not null,
   purpose text not null,
-  -- null: of the first owner, who does not exist yet
+  -- Null for the link of the first owner, who has no user yet.
   user_id uuid,
-  -- of a change: the new address
+  -- The new address of a change of address.
   email text,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null,
@@ -95,12 +98,12 @@ create table account_links (
 create index account_links_of_user on account_links (user_id, purpose);
 create index account_links_by_end on account_links (expires_at);
 
--- Sign-ins and confirmations that wait for their second step.
+-- A sign-in or confirmation that waits for its second step.
 create table sign_in_challenges (
-  -- SHA-256 of the token that the client sends back
+  -- SHA-256 of the token that the client sends back.
   token_hash bytea not null,
   purpose text not null,
-  -- null: a passkey will name the person
+  -- Null for a sign-in by passkey, which names the user.
   user_id uuid,
   webauthn_challenge text not null,
   tries integer not null default 0,
@@ -114,17 +117,18 @@ create table sign_in_challenges (
 create index sign_in_challenges_of_user on sign_in_challenges (user_id);
 create index sign_in_challenges_by_end on sign_in_challenges (expires_at);
 
--- Token buckets of attempts to sign in: of an address, a network or a known browser. The bucket is full at that time.
+-- A token bucket for sign-in attempts of an address, a network or a known browser.
 create table attempt_buckets (
   bucket text not null,
+  -- When the bucket is full again.
   full_at timestamptz not null,
   primary key (bucket)
 );
 create index attempt_buckets_by_time on attempt_buckets (full_at);
 
--- Browsers from which people have signed in, by a cookie.
+-- A browser in which a user has signed in before, recognised by a cookie.
 create table known_browsers (
-  -- SHA-256 of the token in the cookie
+  -- SHA-256 of the token in the cookie.
   token_hash bytea not null,
   user_id uuid not null,
   created_at timestamptz not null default now(),
@@ -135,32 +139,32 @@ create table known_browsers (
 create index known_browsers_of_user on known_browsers (user_id, seen_at desc);
 create index known_browsers_by_time on known_browsers (seen_at);
 
--- Authenticator apps (TOTP, RFC 6238).
+-- An authenticator app of a user (TOTP, RFC 6238).
 create table authenticator_apps (
   id uuid not null,
   user_id uuid not null,
   name text not null,
-  -- sealed with the secret key
+  -- Encrypted with the secret key of the installation.
   secret bytea not null,
-  -- of the last code that was accepted: no code works twice
+  -- Time step of the last accepted code. No code is accepted twice.
   last_step bigint,
   created_at timestamptz not null default now(),
-  -- null: being set up, not in use yet
+  -- Null: the app is being set up and cannot be used yet.
   confirmed_at timestamptz,
   last_used_at timestamptz,
   primary key (id),
   foreign key (user_id) references users (id) on delete cascade
 );
 create index authenticator_apps_of_user on authenticator_apps (user_id);
-create index authenticator_apps_being_set_up on authenticator_apps (created_at) where (confirmed_at is null);
+create index authenticator_apps_being_set_up on authenticator_apps (created_at) where confirmed_at is null;
 
--- Passkeys (WebAuthn).
+-- A passkey of a user (WebAuthn).
 create table passkeys (
   id uuid not null,
   user_id uuid not null,
-  -- Base64url, chosen by the authenticator
+  -- Base64url, chosen by the authenticator.
   credential_id text not null,
-  -- COSE
+  -- COSE.
   public_key bytea not null,
   sign_count bigint not null,
   transports text[] not null,
@@ -173,16 +177,18 @@ create table passkeys (
 );
 create index passkeys_of_user on passkeys (user_id);
 
+-- A code that replaces the second factor of a user once.
 create table recovery_codes (
   user_id uuid not null,
-  -- SHA-256: a code has 80 random bits
+  -- SHA-256. It needs no salt, because a code has 80 random bits.
   code_hash bytea not null,
   used_at timestamptz,
   primary key (user_id, code_hash),
   foreign key (user_id) references users (id) on delete cascade
 );
 
--- Accounts at an OpenID provider. The address there proves nothing.
+-- An account at an OpenID provider that a user signs in with. It is found by issuer and subject, because the provider's
+-- email address proves nothing.
 create table external_accounts (
   issuer text not null,
   subject text not null,
@@ -194,23 +200,24 @@ create table external_accounts (
 );
 create index external_accounts_of_user on external_accounts (user_id);
 
--- Invitations to a workspace. The link in the mail has a token, of which only the SHA-256 is stored.
+-- An invitation to a workspace.
 create table invitations (
   workspace_id uuid not null,
   id uuid not null,
-  -- normalised
+  -- Normalised.
   email text not null,
   built_in_role text,
   role_id uuid,
+  -- SHA-256 of the token in the link that was mailed.
   token_hash bytea not null,
-  -- a user; null: an API key invited
+  -- The user who sent it; null: an API key did.
   invited_by uuid,
   invited_by_name text not null,
   created_at timestamptz not null,
-  -- of the newest mail
+  -- When the last mail was sent.
   sent_at timestamptz not null,
   expires_at timestamptz not null,
-  -- an API key; null: a user, or unknown
+  -- The API key that sent it; null: a user did, or it is unknown.
   invited_by_key uuid,
   primary key (workspace_id, id),
   unique (workspace_id, email),
@@ -220,6 +227,6 @@ create table invitations (
 );
 create index invitations_by_token on invitations (token_hash);
 create index invitations_by_end on invitations (expires_at);
-create index invitations_of_role on invitations (workspace_id, role_id) where (role_id is not null);
+create index invitations_of_role on invitations (workspace_id, role_id) where role_id is not null;
 -- A single sign-on looks up whether an unknown address is invited.
 create index invitations_by_email on invitations (email);

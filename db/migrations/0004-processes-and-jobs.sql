@@ -1,5 +1,5 @@
--- The running processes of the installation, and for what their lanes wait: shown to the operator. Each process writes its
--- row every few seconds, so the table is not in the WAL; after a crash of PostgreSQL it begins empty.
+-- A running process of the installation and the delivery lanes it waits for, as the operator sees them. The table is
+-- unlogged, because each process writes its row every few seconds. It is empty after a crash of PostgreSQL.
 create unlogged table running_processes (
   id uuid not null,
   host text not null,
@@ -13,12 +13,13 @@ create unlogged table running_processes (
   primary key (id)
 );
 
+-- A job that a caller has started, with its progress and result. Jobs are kept for seven days.
 create table jobs (
   workspace_id uuid not null,
   id uuid not null,
   type text not null,
   status text not null default 'pending',
-  -- The permission that lets a key see this job: the read form of the endpoint that started it.
+  -- The permission that is needed to see the job: the read permission of the endpoint that started it.
   permission text not null,
   input jsonb not null default '{}',
   total bigint,
@@ -32,19 +33,21 @@ create table jobs (
   -- Names of files in job_file_parts.
   result_file text,
   errors_file text,
-  -- Rises whenever a runner takes the job up, and fences a late one: only the newest may write.
+  -- Rises when a runner starts the job. Only the run with the highest number may write, so a late run changes nothing.
   run_number integer not null default 0,
   cancel_requested boolean not null default false,
   created_at timestamptz not null default now(),
   started_at timestamptz,
   completed_at timestamptz,
   expires_at timestamptz,
-  -- When the job may run next, among those of its kind in the workspace.
+  -- When the job may run next, among those of its type in the workspace.
   due_at timestamptz not null default now(),
+  -- Runs since the last progress. At the limit the job fails.
   attempts smallint not null default 0,
+  -- Size of the input. Jobs with large inputs run later.
   input_bytes bigint not null default 0,
-  -- What a job is about, for people who find it in a list: a label of theirs, who started it, the uploaded file, and the
-  -- list, segment or campaign, as they were called then. Null in jobs of earlier versions.
+  -- This and the following columns describe the job in lists: the caller's label, the actor, the uploaded file, and the
+  -- list, segment or campaign, with their names at the start.
   label text,
   actor_kind text,
   actor_id uuid,
@@ -53,25 +56,25 @@ create table jobs (
   resource_kind text,
   resource_id uuid,
   resource_name text,
-  -- The refused rows as they were uploaded, to be corrected and uploaded again.
+  -- The file with the refused rows as they were uploaded, so that a person can correct them and upload them again.
   error_rows_file text,
   primary key (workspace_id, id),
   foreign key (workspace_id) references workspaces (id),
   check (status in ('pending', 'processing', 'completed', 'failed', 'cancelled'))
 );
 create index jobs_by_expiry on jobs (expires_at);
-create index jobs_open on jobs (workspace_id, type, due_at, id) where (status = any (array['pending'::text, 'processing'::text]));
--- Jobs are kept for seven days, so the table is small.
-create index jobs_of_resource on jobs (workspace_id, resource_id, id) where (resource_id is not null);
-create index jobs_of_actor on jobs (workspace_id, actor_id, id) where (actor_id is not null);
-create index jobs_failed on jobs (workspace_id, permission, completed_at, id) where (status = 'failed'::text);
+create index jobs_open on jobs (workspace_id, type, due_at, id) where status in ('pending', 'processing');
+-- The table is small, so these indexes cost little.
+create index jobs_of_resource on jobs (workspace_id, resource_id, id) where resource_id is not null;
+create index jobs_of_actor on jobs (workspace_id, actor_id, id) where actor_id is not null;
+create index jobs_failed on jobs (workspace_id, permission, completed_at, id) where status = 'failed';
 
--- Background jobs take turns: one row for each kind of job of a workspace that has jobs to run. A runner leases the row
--- that has waited longest, runs one job of it for a while, and puts the row back behind the others.
+-- The place of one type of job of a workspace in the order of execution. A runner leases the row with the smallest
+-- due_at, runs one job of it for a while, and puts the row behind the others.
 create table job_turns (
   workspace_id uuid not null,
   type text not null,
-  -- When the turn is due. The smallest one is served first.
+  -- The row with the smallest time is leased first.
   due_at timestamptz not null,
   lease_id uuid,
   runner_id text,
@@ -79,33 +82,35 @@ create table job_turns (
   primary key (workspace_id, type),
   foreign key (workspace_id) references workspaces (id)
 );
-create index job_turns_waiting on job_turns (due_at) where (lease_id is null);
-create index job_turns_leased on job_turns (runner_id) where (lease_id is not null);
+create index job_turns_waiting on job_turns (due_at) where lease_id is null;
+create index job_turns_leased on job_turns (runner_id) where lease_id is not null;
 
--- The files that jobs read and leave, so that any machine goes on with a job, and hands out what it left.
+-- A part of a file that a job reads or writes. Files are in the database so that any machine can continue a job and
+-- serve its result.
 create table job_file_parts (
   workspace_id uuid not null,
   job_id uuid not null,
   name text not null,
-  -- From 0; all but the last have 1 MiB.
+  -- From 0. Every part but the last has 1 MiB.
   number integer not null,
-  -- Not compressed: pieces of it are read by themselves.
+  -- Not compressed, because byte ranges of a part are read.
   octets bytea not null,
   primary key (workspace_id, job_id, name, number),
   foreign key (workspace_id, job_id) references jobs (workspace_id, id) on delete cascade
 );
 alter table job_file_parts alter column octets set storage external;
 
--- Processes that run jobs say every few seconds that they live; what the silent ones held is given to others.
+-- A process that runs jobs. It renews its row every few seconds. The jobs of a process that stops doing so are given to
+-- other processes.
 create table job_runners (
-  -- The name Graphile Worker locks jobs under.
+  -- The name under which Graphile Worker locks jobs.
   id text not null,
   seen_at timestamptz not null default now(),
   primary key (id)
 );
 
--- The people of a bulk action, chosen when it starts, in batches. A batch is settled in the transaction that changes its
--- people, so that an interrupted job continues with the others.
+-- A batch of the people of a bulk action, chosen when the action starts. The transaction that changes the people marks
+-- the batch as done, so an interrupted job continues with the others.
 create table bulk_action_batches (
   workspace_id uuid not null,
   job_id uuid not null,

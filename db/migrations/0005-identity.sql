@@ -1,3 +1,4 @@
+-- A domain that a workspace sends from, with the state of its DNS records.
 create table sending_domains (
   workspace_id uuid not null,
   id uuid not null,
@@ -14,24 +15,26 @@ create table sending_domains (
   dmarc_ingestion boolean not null default false,
   dmarc_token text not null,
   checked_at timestamptz,
-  -- The automatic re-check in a row: { "ownership": { "count": 2, "since": "…" }, … }. DNS faults do not count.
+  -- Consecutive failures of the automatic check: { "ownership": { "count": 2, "since": "…" }, … }. DNS errors do not
+  -- count.
   failed_checks jsonb not null default '{}',
   created_at timestamptz not null default now(),
-  -- Since when a domain has had its DKIM and DMARC records, as verified_at is for its ownership.
+  -- Since when the DKIM record has been verified.
   dkim_verified_at timestamptz,
+  -- Since when the DMARC record has been verified.
   dmarc_verified_at timestamptz,
-  -- Verifications that a domain had and lost: the name of the check, and since when its record was not found.
+  -- Verifications that the domain has lost: the name of the check, and since when its record is missing.
   lost_checks jsonb not null default '{}',
   primary key (workspace_id, id),
   unique (workspace_id, domain),
   foreign key (workspace_id) references workspaces (id)
 );
--- The order of the automatic re-check; a new domain's turn comes a day after it was added.
+-- The order of the automatic check. A new domain is checked again a day after it was added.
 create index sending_domains_by_check on sending_domains (coalesce(checked_at, created_at));
--- Reports come with this token alone.
+-- The address that a DMARC report is sent to contains only this token.
 create index sending_domains_by_dmarc_token on sending_domains (dmarc_token);
 
--- The workspace that proved ownership holds the domain; any other one's verification is a conflict.
+-- The workspace that has proved ownership of a domain. Verification by another workspace is a conflict.
 create table domain_claims (
   domain text not null,
   workspace_id uuid not null,
@@ -40,17 +43,19 @@ create table domain_claims (
   foreign key (workspace_id) references workspaces (id)
 );
 
--- The operator's switch of a domain outlives the rows of those who use it, and holds for whoever adds the domain later.
+-- The operator's switch of a domain. It does not depend on the rows of workspaces, and applies to workspaces that add
+-- the domain later.
 create table domain_switches (
   -- Lower-case A-labels.
   domain text not null,
-  -- Null: of every workspace that has no row of its own.
+  -- Null: it applies to every workspace without a row of its own.
   workspace_id uuid,
   is_active boolean not null,
   unique nulls not distinct (domain, workspace_id),
   foreign key (workspace_id) references workspaces (id)
 );
 
+-- A DKIM key of a sending domain.
 create table dkim_keys (
   workspace_id uuid not null,
   id uuid not null,
@@ -59,13 +64,13 @@ create table dkim_keys (
   bits smallint not null,
   -- Base64 of the SubjectPublicKeyInfo, as in the p= tag.
   public_key text not null,
-  -- PKCS #8 under AES-256-GCM, bound to this row's id.
+  -- PKCS #8 under AES-256-GCM, bound to the id of the row.
   private_key bytea not null,
-  -- Made with the domain; signs until another key's record has been seen.
+  -- Whether the key was created with the domain. It signs until the record of another key is verified.
   is_automatic boolean not null default false,
-  -- Null: its record is not in the DNS, as far as we know.
+  -- Null: the DNS record was not found.
   verified_at timestamptz,
-  -- As in sending_domains: { "count": 2, "since": "…" }.
+  -- Consecutive failures of the automatic check: { "count": 2, "since": "…" }.
   failed_checks jsonb,
   created_at timestamptz not null default now(),
   primary key (workspace_id, id),
@@ -74,16 +79,17 @@ create table dkim_keys (
   foreign key (workspace_id, domain) references sending_domains (workspace_id, domain) on delete cascade
 );
 
+-- A single address that a workspace may send from, once its owner has followed the link in a mail.
 create table verified_senders (
   workspace_id uuid not null,
   id uuid not null,
-  -- Lower-case.
+  -- Lower case.
   email text not null,
   from_name text not null default '',
   is_verified boolean not null default false,
   verified_at timestamptz,
   token_expires_at timestamptz not null,
-  -- Counts the links sent: only the newest one works.
+  -- Number of the newest link. Only that one works.
   token_number integer not null default 1,
   link_sent_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -92,11 +98,12 @@ create table verified_senders (
   foreign key (workspace_id) references workspaces (id)
 );
 
--- Confirmation mails of the last day: what limits them, and outlives a sender that was deleted.
+-- A confirmation mail of the last day. The rows are counted for a limit, which also counts mail to a sender that was
+-- deleted.
 create table confirmation_mails (
   workspace_id uuid not null,
   id uuid not null,
-  -- The recipient, lower-case and without the tag behind a plus sign.
+  -- The recipient, in lower case and without the tag after a plus sign.
   mailbox text not null,
   sent_at timestamptz not null,
   primary key (workspace_id, id),
@@ -104,23 +111,24 @@ create table confirmation_mails (
 );
 create index confirmation_mails_by_mailbox on confirmation_mails (mailbox, sent_at);
 
+-- A host name of a workspace for the links, images and pages of its mail.
 create table tracking_domains (
   workspace_id uuid not null,
   id uuid not null,
-  -- Lower-case A-labels; below a domain, for the name has to be an alias.
+  -- Lower-case A-labels. It is a subdomain, because it needs a CNAME record.
   domain text not null,
-  -- Its CNAME was seen at the last check that the DNS answered. Links use no other.
+  -- Whether the last check that got an answer from the DNS found the CNAME. Links use only verified domains.
   is_verified boolean not null default false,
   verified_at timestamptz,
   checked_at timestamptz,
   created_at timestamptz not null,
-  -- Why people cannot reach a tracking domain by HTTPS, as far as that can be told from here; null: nothing is wrong.
+  -- Why HTTPS requests to the domain fail, as far as the service can tell; null: no fault is known.
   https_fault text,
   primary key (workspace_id, id),
   unique (workspace_id, domain),
   foreign key (workspace_id) references workspaces (id)
 );
--- Whether a request came by one: then it gets tracking and nothing else. One workspace has a name at a time.
+-- Requests to a verified tracking domain reach only tracking routes. One workspace at a time has a verified name.
 create unique index tracking_domains_by_name on tracking_domains (domain) where is_verified;
--- The order of the automatic re-check.
+-- The order of the automatic check.
 create index tracking_domains_by_check on tracking_domains (coalesce(checked_at, created_at));

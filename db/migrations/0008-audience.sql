@@ -1,29 +1,32 @@
+-- A mailing list of a workspace.
 create table mailing_lists (
   workspace_id uuid not null,
   id uuid not null,
   name text not null,
   description text not null default '',
-  -- The default sender of campaigns to this list.
+  -- The default sender of campaigns to the list.
   from_name text,
   from_email text,
   reply_to_email text,
-  -- A label; no mail is sent because of it.
+  -- A label of the list. The service sends no confirmation mails because of it.
   opt_in_type text not null default 'single',
   enable_open_tracking boolean not null default true,
   enable_click_tracking boolean not null default true,
-  -- Its deletion has begun and is not refused any more; while its members go, in steps, nobody begins to write to them.
+  -- Whether the list is being deleted. Its members are removed in steps, and no campaign or autoresponder starts for it
+  -- meanwhile.
   is_going boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null,
+  -- The language of texts for members; null: that of the workspace.
   language text,
   primary key (workspace_id, id),
   foreign key (workspace_id) references workspaces (id),
   check (opt_in_type in ('single', 'double', 'api', 'import'))
 );
 
--- The words that a search looks at: of the name, and of the address before the @. Trigrams would find them from the
--- middle as well, but cost an import 17 microseconds a row; words cost 3. (One translate instead of these replacements
--- would look through all its characters for every letter, which takes as long as thirty of them.)
+-- The words that a search compares: those of the name, and of the address before the @. Trigrams would also match
+-- inside words, but add 17 microseconds a row to an import, and words 3. Nested replace calls are faster than one
+-- translate, which compares every letter with all its characters.
 create function subscriber_words(email text, first_name text, last_name text) returns tsvector
   language sql immutable parallel safe
   return array_to_tsvector(array_remove(string_to_array(
@@ -32,30 +35,31 @@ create function subscriber_words(email text, first_name text, last_name text) re
       '.', ' '), ',', ' '), '+', ' '), '_', ' '), '-', ' '), '''', ' '), '’', ' '), '"', ' '), '/', ' '), '(', ' '),
       ')', ' '), ' '), ''));
 
--- One row for each person of a workspace, whatever lists they are on. A segment of a million people reads them all: what
--- most conditions ask for stands first, because a column is reached over those before it (a count takes a quarter longer
--- with the counters and names in front).
+-- A person of a workspace, whatever lists they are on. A segment reads all rows, and reaching a column takes longer the
+-- more columns precede it. So the columns that conditions use most come first: with counters and names in front, a
+-- count takes a quarter longer.
 create table subscribers (
   workspace_id uuid not null,
-  -- Kept by the membership door, so that a segment of a list reads this table alone: the ids of the lists on which the
-  -- person is active, one behind the other in their 16 bytes, and the worst status of all memberships (complained,
-  -- bounced, active, unsubscribed). To find an id in an array takes fifteen times as long (95 to 6 ns): it is unpacked
-  -- for each row.
+  -- The ids of the lists on which the person is active, 16 octets each. Together with status it spares segments the
+  -- table memberships. It is bytea, because finding an id in an array, which is unpacked for each row, takes 95 ns
+  -- instead of 6 ns. Both columns are updated with the memberships (src/audience/subscribers/memberships/).
   active_lists bytea not null,
+  -- The worst status of all memberships: complained, bounced, active, unsubscribed.
   status text not null,
-  email_domain text collate "C" generated always as (split_part(email, '@'::text, 2)) stored not null,
-  -- What campaigns tell (as are the counters below). None of this is indexed: updates stay within the page.
+  email_domain text collate "C" generated always as (split_part(email, '@', 2)) stored not null,
+  -- Engagement with campaigns, like the counters below. It is in no index but those by last open and click, so most
+  -- updates stay within the page.
   engagement_score smallint not null default 0,
   last_sent_at timestamptz,
   last_opened_at timestamptz,
   last_clicked_at timestamptz,
   custom_fields jsonb not null default '{}',
   created_at timestamptz not null,
-  -- Lower-case, the domain in A-labels (mail/address.ts, normalizeAddress). Ordered by bytes, for prefix search.
+  -- Lower case, the domain in A-labels (src/mail/address.ts). Collation "C" allows prefix searches by index.
   email text collate "C" not null,
   first_name text,
   last_name text,
-  -- Where the person first came from.
+  -- How the person was first added.
   source text,
   id uuid not null,
   sent_count integer not null default 0,
@@ -72,21 +76,25 @@ create table subscribers (
   unique (workspace_id, email),
   check (status in ('active', 'unsubscribed', 'bounced', 'complained'))
 ) with (fillfactor = 90, autovacuum_analyze_scale_factor = 0.3);
--- Nearly everybody is active, and is found by way of the primary key: an entry here would cost an import 3 microseconds.
-create index subscribers_by_status on subscribers (workspace_id, status, id) where (status <> 'active'::text);
--- Also serves the ends of addresses: the part of a suffix behind its @ is a domain, or the end of one.
+-- Active people are found by the primary key. As nearly all are active, entries for them would add 3 microseconds a row
+-- to an import.
+create index subscribers_by_status on subscribers (workspace_id, status, id) where status <> 'active';
+-- Also serves searches for the end of an address: after the @ it is a domain, or the end of one.
 create index subscribers_by_domain on subscribers (workspace_id, email_domain);
-create index subscribers_by_custom_fields on subscribers using gin (custom_fields jsonb_path_ops) with (gin_pending_list_limit='1024');
--- A short pending list: every search reads it from end to end.
-create index subscribers_by_words on subscribers using gin (subscriber_words(email, first_name, last_name)) with (gin_pending_list_limit='1024');
--- Filters and orders of GET /subscribers. The times of opens and clicks change with engagement; their indexes make an
--- update of a person's row dearer by one entry each. On a table of a million people each index takes a second.
+create index subscribers_by_custom_fields
+  on subscribers using gin (custom_fields jsonb_path_ops) with (gin_pending_list_limit='1024');
+-- The pending list is short, because every search reads all of it.
+create index subscribers_by_words
+  on subscribers using gin (subscriber_words(email, first_name, last_name)) with (gin_pending_list_limit='1024');
+-- Filters and orders of GET /subscribers. Times of opens and clicks change with engagement, so each of these two
+-- indexes adds an entry to such an update.
 create index subscribers_by_joining on subscribers (workspace_id, created_at, id);
 create index subscribers_by_opening on subscribers (workspace_id, last_opened_at desc nulls last, id desc);
 create index subscribers_by_clicking on subscribers (workspace_id, last_clicked_at desc nulls last, id desc);
 
--- A membership's own name in answers, by which nothing is looked up: a UUID of version 3 (RFC 9562 section 5.3), of the
--- person in the name space of the list. A column of random ones would cost an import a microsecond a row.
+-- The id of a membership in answers, which is not used for look-ups. It is a UUID of version 3 (RFC 9562 section 5.3)
+-- with the list as name space and the person as name. A column with random ids would add a microsecond a row to an
+-- import.
 create function membership_id(mailing_list_id uuid, subscriber_id uuid) returns uuid
   language sql immutable strict parallel safe
   return (
@@ -95,7 +103,8 @@ create function membership_id(mailing_list_id uuid, subscriber_id uuid) returns 
       placing translate(substr(hash, 17, 1), '0123456789abcdef', '89ab89ab89ab89ab') from 17)::uuid
     from (select md5(uuid_send(mailing_list_id) || uuid_send(subscriber_id)) as hash) h);
 
--- Who is on which list. Written by the membership door alone.
+-- A membership: a person on a list, with a status for that list. Only the statements in
+-- src/audience/subscribers/memberships/ write it, because counters and the row of the person change with it.
 create table memberships (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
@@ -106,17 +115,19 @@ create table memberships (
   unsubscribed_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- Came by an import that asked for no autoresponders: then no series begins. Everybody else is found by when they joined;
-  -- an import pays nothing for the index.
+  -- Whether autoresponders ignore the membership, as an import may ask. Other members are found by the time when they
+  -- joined; quiet ones are not in that index, which makes such imports faster.
   is_quiet boolean not null default false,
   primary key (workspace_id, mailing_list_id, subscriber_id) include (status),
   check (status in ('active', 'unsubscribed', 'bounced', 'complained'))
 );
-create index memberships_by_status on memberships (workspace_id, mailing_list_id, status, subscriber_id) where (status <> 'active'::text);
+create index memberships_by_status on memberships (workspace_id, mailing_list_id, status, subscriber_id)
+  where status <> 'active';
 create index memberships_by_subscriber on memberships (workspace_id, subscriber_id);
-create index memberships_by_joining on memberships (workspace_id, mailing_list_id, subscribed_at, subscriber_id) where (not is_quiet);
+create index memberships_by_joining on memberships (workspace_id, mailing_list_id, subscribed_at, subscriber_id)
+  where not is_quiet;
 
--- People of a list by status. Moved in the transaction that moves the memberships.
+-- Members of a list by status. They are updated in the transaction that changes the memberships.
 create table list_counters (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
@@ -124,12 +135,12 @@ create table list_counters (
   unsubscribed integer not null default 0,
   bounced integer not null default 0,
   complained integer not null default 0,
-  -- Rises with every change of the members: what was read at one revision holds as long as it stands.
+  -- Rises with every change of the members. A result that was read at one revision is valid until the revision rises.
   revision bigint not null default 1,
   primary key (workspace_id, mailing_list_id)
 ) with (fillfactor = 50);
 
--- The same of all people of a workspace, each counted once.
+-- People of a workspace by status, each counted once. They are updated like list_counters.
 create table subscriber_counters (
   workspace_id uuid not null,
   active integer not null default 0,
@@ -141,17 +152,18 @@ create table subscriber_counters (
   foreign key (workspace_id) references workspaces (id)
 ) with (fillfactor = 50);
 
--- What happened to a list on a day of the workspace's time zone.
+-- Counters of a list for one day in the time zone of the workspace.
 create table list_days (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
   day date not null,
-  -- Members who became active, new ones and returning ones; who stopped being it by leaving, a bounce, a complaint.
+  -- Members who became active, new or returning.
   subscribed integer not null default 0,
+  -- Members who stopped being active, by cause: they unsubscribed, bounced or complained.
   unsubscribed integer not null default 0,
   bounced integer not null default 0,
   complained integer not null default 0,
-  -- Messages of campaigns to the list; opens and clicks count recipients, engaged those who did either.
+  -- Messages of campaigns to the list. The counts of opens and clicks are recipients; engaged recipients did either.
   sent_count integer not null default 0,
   delivered_count integer not null default 0,
   bounce_count integer not null default 0,
@@ -162,15 +174,16 @@ create table list_days (
   primary key (workspace_id, mailing_list_id, day)
 ) with (fillfactor = 50);
 
+-- A custom field of people, on one list or on all lists of a workspace.
 create table custom_fields (
   workspace_id uuid not null,
   id uuid not null,
-  -- Null: a global field, which every list has.
+  -- Null: a global field, which applies to every list.
   mailing_list_id uuid,
   field_name text not null,
   field_label text not null,
   field_type text not null,
-  -- [ "choice", { "label", "value" }, … ] of select and multiselect.
+  -- Of select and multiselect: [ "choice", { "label", "value" }, … ].
   field_options jsonb,
   placeholder text,
   default_value jsonb,
@@ -189,8 +202,8 @@ create table custom_fields (
   check (field_type in ('text', 'textarea', 'number', 'date', 'email', 'url', 'boolean', 'select', 'multiselect'))
 );
 
--- Who was removed, by the address they had: somebody who comes back is a new person, and whoever goes through people one
--- after the other knows by this that the address had its turn. Kept while a campaign is doing so.
+-- A person who was deleted while a campaign prepares its audience. A person who is added again has a new id; this row
+-- tells the campaign that the address may already be among its recipients.
 create table removed_people (
   workspace_id uuid not null,
   email text collate "C" not null,
@@ -198,7 +211,7 @@ create table removed_people (
   primary key (workspace_id, email, subscriber_id)
 );
 
--- Which batches of an import's file are written: one transaction writes the people, and the row that says so.
+-- A batch of an import that is done. The transaction that writes its people inserts the row.
 create table import_batches (
   workspace_id uuid not null,
   job_id uuid not null,
@@ -210,20 +223,22 @@ create table import_batches (
   foreign key (workspace_id, job_id) references jobs (workspace_id, id) on delete cascade
 );
 
+-- A segment of a list: conditions that select people.
 create table segments (
   workspace_id uuid not null,
   id uuid not null,
   mailing_list_id uuid not null,
   name text not null,
   description text not null default '',
-  -- { logic, rules } as the contract has them.
+  -- { logic, rules } as in the API.
   conditions jsonb not null,
-  -- Other segments that the conditions name, and how many conditions these are: enough to see circles and sizes.
+  -- The other segments that the conditions name, to detect circular references and to limit their size.
   referenced_segments uuid[] not null,
+  -- Number of conditions, for the same limit.
   rule_count smallint not null,
   -- Whether the count is renewed from time to time.
   is_active boolean not null,
-  -- Null while it was never counted.
+  -- Null: not counted yet.
   subscriber_count integer,
   counted_at timestamptz,
   created_at timestamptz not null,
@@ -234,16 +249,16 @@ create table segments (
 );
 create index segments_by_list on segments (workspace_id, mailing_list_id, id);
 
--- Lists that people may join by a public form; a list without a row here has none.
+-- The public sign-up form of a list. A list without a row has none.
 create table signup_forms (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
   created_at timestamptz not null,
-  -- The last abuse of the form: since when, when it was last seen, and which limit was reached.
+  -- The last abuse of the form: its start, its last refusal, and the limit that was reached.
   abused_since timestamptz,
   abused_at timestamptz,
   abuse_reason text,
-  -- What a sign-up form asks for and says. A closed form keeps it; until now the row of a closed form was deleted.
+  -- Whether people can sign up. A closed form keeps its texts.
   is_open boolean not null default true,
   title text,
   description text,
@@ -257,19 +272,21 @@ create table signup_forms (
   foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
 );
 
+-- A wording of the consent that a sign-up form asks for.
 create table consent_wordings (
   workspace_id uuid not null,
-  -- SHA-256 of the text in UTF-8
+  -- SHA-256 of the text in UTF-8.
   hash bytea not null,
   text text not null,
-  -- When a request last referred to it, to the day: an unused wording is removed some days later.
+  -- When a sign-up last referred to it, to the day. Unused wordings are removed after some days.
   used_at timestamptz not null,
   primary key (workspace_id, hash),
   foreign key (workspace_id) references workspaces (id)
 );
 create index consent_wordings_by_use on consent_wordings (used_at);
 
--- Who asked to join by it, until they confirm or their link lapses. How many confirmation mails may be sent is counted here.
+-- A sign-up by a form. It waits for confirmation until its link expires, and is kept as a proof if the person has
+-- confirmed a consent. Rows are also counted to limit confirmation mails.
 create table signup_requests (
   workspace_id uuid not null,
   id uuid not null,
@@ -278,10 +295,11 @@ create table signup_requests (
   first_name text,
   last_name text,
   requested_at timestamptz not null,
-  -- Their link has done its work.
+  -- When the person confirmed by the link.
   confirmed_at timestamptz,
   custom_fields jsonb not null default '{}',
   language text,
+  -- The wording of the consent that the person agreed to.
   consent_hash bytea,
   primary key (workspace_id, id),
   foreign key (workspace_id) references workspaces (id),
@@ -290,22 +308,23 @@ create table signup_requests (
 );
 create index signup_requests_by_time on signup_requests (workspace_id, requested_at);
 create index signup_requests_by_list on signup_requests (workspace_id, mailing_list_id);
--- For the copy and the erasure of a person's data.
+-- Serves the copy and the erasure of a person's data.
 create index signup_requests_by_email on signup_requests (workspace_id, email);
-create index signup_requests_by_consent on signup_requests (workspace_id, consent_hash) where (consent_hash is not null);
--- For the removal of expired requests of all workspaces, which keeps the proofs.
-create index signup_requests_without_proof on signup_requests (requested_at) where (not ((confirmed_at is not null) and (consent_hash is not null)));
+create index signup_requests_by_consent on signup_requests (workspace_id, consent_hash) where consent_hash is not null;
+-- Serves the removal of expired requests in all workspaces, which keeps proofs of consent.
+create index signup_requests_without_proof on signup_requests (requested_at)
+  where not (confirmed_at is not null and consent_hash is not null);
 
--- Sign-ups that a form refused because a limit was reached, in stretches of five minutes, for two days: how the owner of
--- a form learns that it is abused.
+-- Sign-ups that a form refused at a limit, by network, in an interval of five minutes. They are kept for two days and
+-- show the workspace that the form is abused.
 create table signup_refusals (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
-  -- When the stretch begins.
+  -- Start of the interval.
   at timestamptz not null,
-  -- network, list or workspace: whose limit it was.
+  -- The limit that was reached: that of the network, the list or the workspace.
   reason text not null,
-  -- The network that asked.
+  -- The network of the caller.
   network text not null,
   refused integer not null,
   primary key (workspace_id, mailing_list_id, at, reason, network),

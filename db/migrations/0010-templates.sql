@@ -1,14 +1,14 @@
--- Templates of mail, and layouts that wrap them. Their content is in versions, which never change.
+-- A template of mails, or a layout that wraps templates. Its content is in template_versions.
 create table templates (
   workspace_id uuid not null,
   id uuid not null,
   kind text not null,
   name text not null,
-  -- an object: values for previews and tests; json keeps any escaped character
+  -- Values for previews and tests, as an object. json keeps escaped characters that jsonb refuses.
   test_data json not null,
-  -- the present one
+  -- The present version.
   version integer not null,
-  -- that of the present version
+  -- The layout of the present version.
   layout_id uuid,
   revision integer not null default 1,
   created_at timestamptz not null,
@@ -18,9 +18,10 @@ create table templates (
   foreign key (workspace_id, layout_id) references templates (workspace_id, id),
   check (kind in ('mail', 'layout'))
 );
-create index templates_by_layout on templates (workspace_id, layout_id) where (layout_id is not null);
+create index templates_by_layout on templates (workspace_id, layout_id) where layout_id is not null;
 
--- The body is in html_content, mjml or design, as its author wrote it; compiled_html is what is sent.
+-- A version of a template, which never changes. The body is in html_content, mjml or design as its author wrote it, and
+-- compiled_html is sent.
 create table template_versions (
   workspace_id uuid not null,
   template_id uuid not null,
@@ -28,21 +29,21 @@ create table template_versions (
   id uuid not null,
   cause text not null,
   format text not null,
-  -- empty in layouts
+  -- Empty in layouts.
   subject text not null,
   preheader text,
   html_content text,
   mjml text,
   design json,
   text_content text,
-  -- may be deleted since, unless the version is the present one
+  -- The layout may be deleted, unless the version is the present one.
   layout_id uuid,
   compiled_html text not null,
   warnings jsonb not null,
-  -- name of the person or API key
+  -- Name of the person or API key.
   created_by text not null,
   created_at timestamptz not null,
-  -- The pictures that the compiled HTML shows.
+  -- The pictures in the compiled HTML.
   media_ids uuid[] not null default '{}',
   primary key (workspace_id, template_id, version),
   unique (workspace_id, id),
@@ -50,9 +51,9 @@ create table template_versions (
   check (cause in ('created', 'changed', 'restored', 'layout_changed')),
   check (format in ('html', 'mjml', 'design'))
 );
-create index template_versions_with_media on template_versions using gin (media_ids) where (media_ids <> '{}');
+create index template_versions_with_media on template_versions using gin (media_ids) where media_ids <> '{}';
 
--- Pictures that mail shows, as they are served: written again by the service, which knows their kind and size.
+-- A picture for mails. The service encodes every uploaded picture again, so its kind and size are known.
 create table media (
   workspace_id uuid not null,
   id uuid not null,
@@ -63,9 +64,9 @@ create table media (
   height integer not null,
   frames integer not null,
   bytes integer not null,
-  -- Of the uploaded file: the same file is stored once.
+  -- SHA-256 of the uploaded file. The same file is stored once.
   source_sha256 bytea not null,
-  -- Of the content.
+  -- SHA-256 of the content.
   sha256 bytea not null,
   content bytea not null,
   created_at timestamptz not null,
@@ -76,7 +77,7 @@ create table media (
   check (kind in ('png', 'jpeg', 'gif', 'webp'))
 );
 alter table media alter column content set storage external;
--- The measure of storage adds up the sizes of all pictures of a workspace, from this index alone.
+-- The storage of a workspace is measured by an index-only scan of the sizes.
 create index media_sizes on media (workspace_id) include (bytes);
 
 alter table brands add foreign key (workspace_id, logo_media_id) references media (workspace_id, id);

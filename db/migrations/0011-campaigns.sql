@@ -1,3 +1,4 @@
+-- A campaign, with its content, its audience and the state of its sending.
 create table campaigns (
   workspace_id uuid not null,
   id uuid not null,
@@ -7,22 +8,24 @@ create table campaigns (
   from_name text,
   reply_to text,
   message_type text not null,
+  -- The custom field with the phone number, for SMS.
   phone_field_name text,
   recipient_type text not null,
-  -- No foreign keys on lists and segments: a campaign outlives them, and a list is looked for when it is sent.
+  -- Lists and segments have no foreign keys, because a campaign outlives them. Sending looks them up.
   mailing_list_id uuid,
   segment_id uuid,
   segment_conditions jsonb,
-  -- Segments that say who gets it: the one it goes to, or those that its conditions name.
+  -- The segments that select the audience: the segment of the campaign, or those that its conditions name.
   audience_segments uuid[] not null default '{}',
   html_content text,
   text_content text,
-  -- Null: as the list has it.
+  -- Null: as the list has it. The same applies to clicks.
   enable_open_tracking boolean,
   enable_click_tracking boolean,
   url_domain_id uuid,
   use_custom_headers boolean not null,
   custom_headers text,
+  -- The source address; null: routing chooses it.
   virtual_mta_ip text,
   routing_rule_id uuid,
   bounce_email text,
@@ -30,13 +33,13 @@ create table campaigns (
   scheduled_at timestamptz,
   -- As in message_contents.
   attachments jsonb,
-  -- What of the content will show nothing, or cannot be sent: [{ field, line, column, message }].
+  -- Parts of the content that show nothing or cannot be sent: [{ field, line, column, message }].
   warnings jsonb not null default '[]',
   status text not null default 'draft',
-  -- Rises with every change of a draft: it is sent as it was checked, or not at all.
+  -- Rises with every change of a draft. Sending starts only with the revision that was checked.
   revision integer not null default 1,
-  -- What dispatch found: the list whose members are written to, the names of list and segment, the list's sender name and
-  -- reply-to, which hold where the campaign has none, and whether is tracked.
+  -- The columns from here to tracks_clicks are set when sending starts. They are the list of the recipients, the names of
+  -- list and segment, the sender name and reply-to of the list as defaults, and whether opens and clicks are tracked.
   audience_list_id uuid,
   mailing_list_name text,
   default_from_name text,
@@ -44,53 +47,56 @@ create table campaigns (
   segment_name text,
   tracks_opens boolean,
   tracks_clicks boolean,
-  -- As many as were written to; and how many that would be, as far as it was known when it was written or sent.
+  -- People the campaign was sent to.
   total_recipients integer not null default 0,
+  -- The expected number of recipients when the campaign was last saved or sent.
   estimated_recipients integer not null default 0,
-  -- The people of the audience up to this id have been dealt with; all of them at expanded_at.
+  -- The cursor of the expansion: people up to this id are done.
   expanded_to uuid,
+  -- When the expansion ended.
   expanded_at timestamptz,
-  -- When the next step may be made; whoever has waited longest is first. And how many failed in a row.
+  -- When the next step of the expansion may start. The campaign that has waited longest is first.
   expand_after timestamptz,
+  -- Steps in a row that failed.
   expansion_failures smallint not null default 0,
   excluded_suppressed integer not null default 0,
   excluded_unsubscribed integer not null default 0,
   excluded_invalid integer not null default 0,
   excluded_duplicate integer not null default 0,
-  -- Begin of dispatch.
+  -- Start of sending.
   sent_at timestamptz,
   completed_at timestamptz,
   paused_at timestamptz,
   pause_reason text,
-  -- Counters at the last resume: the brake judges by what came after it.
+  -- Values of the counters at the last resume. Auto-pause compares the counters with them.
   brake_sent integer not null default 0,
   brake_bounced integer not null default 0,
   brake_complained integer not null default 0,
   brake_failures integer not null default 0,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- A campaign that had begun when it was deleted is out of everybody's sight, and its row stays while the log has messages of
-  -- it: the links of its mails, the mail in the browser and what is deferred are made of it.
+  -- When the campaign was deleted, if its sending had started. The row stays while the log has messages of it, because
+  -- their links, web views and deferred deliveries need it.
   deleted_at timestamptz,
-  -- Whether the next step of a campaign's expansion waits for its workspace's hourly cap.
+  -- Whether the expansion waits for the hourly cap of the workspace.
   waits_for_cap boolean not null default false,
-  -- The document of a block editor, from which it makes html_content. It is stored as text (json, not jsonb), because the
-  -- service does not interpret it: the order of keys stays, and a text may hold any escaped character.
+  -- The document of a block editor for which html_content was made. json keeps the order of keys, and escaped
+  -- characters that jsonb refuses. The service does not read it.
   design json,
-  -- The attachments without their content, with their sizes in bytes. An editor reads a draft every few seconds; reading 20 MB of
-  -- attachments for their names takes half a second. Null in campaigns that were stored before: then they are read.
+  -- The attachments without content, with their sizes in bytes. An editor reads a draft every few seconds, and reading
+  -- 20 MB of attachments for their names takes half a second. Null: the names are read from the attachments.
   attachment_files jsonb,
-  -- Someone asks for approval of a draft in one revision. A change of the draft ends it, because the revision rises.
+  -- A request for approval of the draft, for one revision. A change of the draft ends it, because the revision rises.
   approval_requested_at timestamptz,
   approval_requested_by text,
   approval_message text,
   approval_revision integer,
-  -- Campaigns and steps of autoresponders have a copy of the content of a template. The columns say where it was taken from;
-  -- the template may be deleted since. mjml is the source of html_content, where that was made from MJML.
+  -- The template whose content was copied. It may be deleted.
   template_id uuid,
   template_version integer,
+  -- The source of html_content, if that was compiled from MJML.
   mjml text,
-  -- The pictures that the HTML shows.
+  -- The pictures in the HTML.
   media_ids uuid[] not null default '{}',
   primary key (workspace_id, id),
   foreign key (workspace_id) references workspaces (id),
@@ -99,25 +105,26 @@ create table campaigns (
   check (status in ('draft', 'scheduled', 'sending', 'sent', 'paused', 'cancelled'))
 ) with (fillfactor = 70);
 alter table campaigns alter column attachments set storage external;
--- The newest of each list, and what uses it.
+-- The newest campaigns of each list.
 create index campaigns_by_list on campaigns (workspace_id, audience_list_id, sent_at);
--- Those with which something may have to be done, of all workspaces.
-create index campaigns_at_work on campaigns (status) where (status = any (array['scheduled'::text, 'sending'::text, 'paused'::text]));
--- Workers ask at every look at the queue which were cancelled a moment ago.
-create index campaigns_cancelled on campaigns (completed_at) where (status = 'cancelled'::text);
-create index campaigns_paused on campaigns (workspace_id, paused_at) where (status = 'paused'::text);
-create index campaigns_to_approve on campaigns (workspace_id, approval_requested_at) where ((status = 'draft'::text) and (approval_requested_at is not null));
-create index campaigns_by_template on campaigns (workspace_id, template_id) where (template_id is not null);
-create index campaigns_with_media on campaigns using gin (media_ids) where (media_ids <> '{}');
+-- Campaigns of all workspaces that background tasks may have to process.
+create index campaigns_at_work on campaigns (status) where status in ('scheduled', 'sending', 'paused');
+-- Delivery workers look up recently cancelled campaigns with every lease.
+create index campaigns_cancelled on campaigns (completed_at) where status = 'cancelled';
+create index campaigns_paused on campaigns (workspace_id, paused_at) where status = 'paused';
+create index campaigns_to_approve on campaigns (workspace_id, approval_requested_at)
+  where status = 'draft' and approval_requested_at is not null;
+create index campaigns_by_template on campaigns (workspace_id, template_id) where template_id is not null;
+create index campaigns_with_media on campaigns using gin (media_ids) where media_ids <> '{}';
 
--- One row for each person a campaign is sent to: the primary key is what "exactly once" rests on. Made by expansion, in
--- the order of subscriber_id, which is therefore also the order of message_id.
+-- A person a campaign is sent to. The primary key ensures that a campaign is sent to a person once. Expansion inserts
+-- rows in the order of subscriber_id, so message_id has the same order.
 create table campaign_recipients (
   workspace_id uuid not null,
   campaign_id uuid not null,
   subscriber_id uuid not null,
   message_id uuid not null,
-  -- What people did, and not their programs.
+  -- Opens and clicks of people, without those of programs.
   first_opened_at timestamptz,
   first_clicked_at timestamptz,
   unsubscribed_at timestamptz,
@@ -125,27 +132,29 @@ create table campaign_recipients (
 ) with (fillfactor = 90);
 create unique index campaign_recipients_by_message on campaign_recipients (workspace_id, message_id);
 create index campaign_recipients_by_subscriber on campaign_recipients (workspace_id, subscriber_id);
--- The list of those who unsubscribed through a campaign reads them alone. They are few, so the index is small, and no
--- opening or click changes it.
-create index campaign_recipients_unsubscribed on campaign_recipients (workspace_id, campaign_id, subscriber_id) where (unsubscribed_at is not null);
+-- Serves the list of people who unsubscribed through a campaign. They are few, so the index is small, and opens and
+-- clicks do not change it.
+create index campaign_recipients_unsubscribed on campaign_recipients (workspace_id, campaign_id, subscriber_id)
+  where unsubscribed_at is not null;
 
--- The tracked links of a campaign, at the index that is in their addresses.
+-- A tracked link of a campaign. `index` is part of its tracking URL.
 create table campaign_links (
   workspace_id uuid not null,
   campaign_id uuid not null,
   index smallint not null,
-  -- With its merge tags, if it has any: then where it leads is a matter of the recipient.
+  -- The target, with merge tags if it contains any.
   url text not null,
+  -- Whether the URL contains merge tags, so that it differs between recipients.
   is_personal boolean not null,
   click_count integer not null default 0,
   unique_click_count integer not null default 0,
-  -- Where clicks on a tracked link lead since its target was changed; null: to its url.
+  -- Where clicks lead after a change of the target; null: to url.
   target_url text,
   target_changed_at timestamptz,
   primary key (workspace_id, campaign_id, index)
 ) with (fillfactor = 50);
 
--- Who clicked on which link, to count each person once.
+-- A recipient's first click on a link, so that each recipient is counted once.
 create table campaign_link_clicks (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -154,8 +163,8 @@ create table campaign_link_clicks (
   primary key (workspace_id, campaign_id, index, message_id)
 );
 
--- A campaign's messages by the status they are stored with, and what was done with them. Moved in the transaction that
--- moves the messages, so that they are at every commit what a count of the log would give.
+-- Messages of a campaign by status, and events of them. The transaction that changes the messages updates them, so they
+-- always equal a count of the log.
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -167,11 +176,11 @@ create table campaign_counters (
   suppressed integer not null default 0,
   cancelled integer not null default 0,
   complained integer not null default 0,
-  -- Messages whose first attempt is over.
+  -- Messages whose first attempt has ended.
   sent integer not null default 0,
-  -- Bounces for which the address is at fault.
+  -- Bounces because of an invalid address.
   hard_bounced integer not null default 0,
-  -- Messages that failed since one did not.
+  -- Failed messages after the last one that did not fail.
   failures_in_a_row integer not null default 0,
   opens integer not null default 0,
   unique_opens integer not null default 0,
@@ -180,12 +189,12 @@ create table campaign_counters (
   unsubscribed integer not null default 0,
   machine_opens integer not null default 0,
   machine_clicks integer not null default 0,
-  -- Events that the feed of activities shows.
+  -- Events that the activity feed shows.
   activities integer not null default 0,
   primary key (workspace_id, campaign_id)
 ) with (fillfactor = 50);
 
--- The same by the recipients' domain.
+-- Messages of a campaign by status, for one recipient domain.
 create table campaign_domains (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -201,7 +210,7 @@ create table campaign_domains (
   primary key (workspace_id, campaign_id, domain)
 ) with (fillfactor = 50);
 
--- What each hour brought.
+-- Events of a campaign in one hour.
 create table campaign_hours (
   workspace_id uuid not null,
   campaign_id uuid not null,

@@ -1,37 +1,39 @@
+-- An autoresponder: a series of mails that starts when a person joins a list, or on a date.
 create table autoresponders (
   workspace_id uuid not null,
   id uuid not null,
   name text not null,
-  -- No foreign key: it outlives its list, which is looked for when it is activated.
+  -- There is no foreign key, because an autoresponder outlives its list. Activation looks the list up.
   mailing_list_id uuid not null,
   from_email text not null,
   from_name text,
   reply_to text,
-  -- Null: as the list has it.
+  -- Null: as the list has it. The same applies to clicks.
   enable_open_tracking boolean,
   enable_click_tracking boolean,
   trigger_type text not null,
-  -- Of a date: the custom field, whether it comes again every year, and the time of the workspace's zone (HH:MM).
+  -- Date trigger: the custom field, whether it recurs every year, and the time (HH:MM) in the workspace's zone.
   date_field text,
   is_yearly boolean not null default false,
   at text,
   status text not null default 'inactive',
-  -- Rises when the list or the trigger is changed: series that began before end.
+  -- Rises when the list or the trigger changes. Runs of an earlier generation end.
   generation integer not null default 1,
-  -- When it was active, as it is now: whoever joined meanwhile is written to. Those up to scanned_to have been looked at,
-  -- and what lies before is cut off when it is activated.
-  active_times tstzmultirange not null default '{}'::tstzmultirange,
+  -- The periods in which it is active, as far as the scan for new members still reads them. People who join in one of
+  -- them get the series.
+  active_times tstzmultirange not null default '{}',
+  -- People who joined before this time have been processed. Earlier periods are removed at activation.
   scanned_to timestamptz,
-  -- Days of the workspace's zone up to this one have been dealt with.
+  -- Date trigger: days up to this one, in the workspace's zone, have been processed.
   day_done date,
   activated_at timestamptz,
   deactivated_at timestamptz,
-  -- Null when a person did it; otherwise what made the service do it.
+  -- Why the service deactivated it; null: a person did.
   deactivation_reason text,
-  -- Why people whose time has come wait: what the account does not cover.
+  -- The limit of the account because of which due mails wait; null: none.
   waiting_reason text,
-  -- How long it was inactive in between. It has a clock of its own, which stands still meanwhile.
-  stood_still interval not null default '00:00:00'::interval,
+  -- Total time for which it has been inactive. Delays count in its own time, which stops while it is inactive.
+  stood_still interval not null default '00:00:00',
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (workspace_id, id),
@@ -39,16 +41,16 @@ create table autoresponders (
   check (trigger_type in ('subscribed', 'date')),
   check (status in ('inactive', 'active'))
 );
-create index autoresponders_active on autoresponders (mailing_list_id) where (status = 'active'::text);
--- Workers ask at every look at the queue whose mail has to wait.
-create index autoresponders_stopped on autoresponders (id) where ((status = 'inactive'::text) and (activated_at is not null));
+create index autoresponders_active on autoresponders (mailing_list_id) where status = 'active';
+-- Delivery workers look up inactive autoresponders with every lease, because their mail waits.
+create index autoresponders_stopped on autoresponders (id) where status = 'inactive' and activated_at is not null;
 
--- A step keeps its id as long as it exists, wherever it stands: people who wait for it are found by it.
+-- A step of an autoresponder. It keeps its id when its position changes, because runs refer to it.
 create table autoresponder_steps (
   workspace_id uuid not null,
   autoresponder_id uuid not null,
   id uuid not null,
-  -- From 1 on; null: removed, and whoever waits for it goes on with the successor, if there is one.
+  -- From 1. Null: the step was removed, and runs that wait for it continue with the successor, if there is one.
   position smallint,
   successor_id uuid,
   delay_minutes integer not null,
@@ -56,7 +58,7 @@ create table autoresponder_steps (
   primary key (workspace_id, autoresponder_id, id)
 );
 
--- What a step says. Never changed: a step that is written anew has a new one, and mail that was sent keeps its own.
+-- The content of a step, which never changes. An edited step gets a new one, and sent mails keep theirs.
 create table autoresponder_contents (
   workspace_id uuid not null,
   id uuid not null,
@@ -77,9 +79,9 @@ create table autoresponder_contents (
   primary key (workspace_id, id)
 );
 create index autoresponder_contents_by_autoresponder on autoresponder_contents (workspace_id, autoresponder_id);
-create index autoresponder_contents_with_media on autoresponder_contents using gin (media_ids) where (media_ids <> '{}');
+create index autoresponder_contents_with_media on autoresponder_contents using gin (media_ids) where media_ids <> '{}';
 
--- Its tracked links, at the index that is in their addresses.
+-- A tracked link of a content. `index` is part of its tracking URL.
 create table autoresponder_links (
   workspace_id uuid not null,
   content_id uuid not null,
@@ -89,25 +91,29 @@ create table autoresponder_links (
   primary key (workspace_id, content_id, index)
 );
 
--- One person's way through a series. The occasion is the moment of joining, or the day (its midnight in UTC).
+-- A run: one person's progress through an autoresponder.
 create table autoresponder_runs (
   workspace_id uuid not null,
   autoresponder_id uuid not null,
   subscriber_id uuid not null,
+  -- When the person joined, or the day of a date trigger as its midnight in UTC.
   occasion timestamptz not null,
   generation integer not null,
-  -- When the person joined the list; somebody who joined later has left in between.
+  -- When the person joined the list. If the membership has a later date, the person left in between and the run ends.
   member_since timestamptz not null,
-  -- By the autoresponder's own clock. Both are null when the series is over for the person.
+  -- The next step, and when it is due in the autoresponder's own time. Both are null when the run has ended.
   next_step_id uuid,
   due_at timestamptz,
   primary key (workspace_id, autoresponder_id, subscriber_id, occasion)
 ) with (fillfactor = 80);
-create index autoresponder_runs_due on autoresponder_runs (workspace_id, autoresponder_id, due_at) where (due_at is not null);
--- Lists and counts the people whose next mail is that of a step.
-create index autoresponder_runs_waiting on autoresponder_runs (workspace_id, autoresponder_id, next_step_id, due_at, subscriber_id) where (due_at is not null);
+create index autoresponder_runs_due on autoresponder_runs (workspace_id, autoresponder_id, due_at)
+  where due_at is not null;
+-- Serves lists and counts of people by their next step.
+create index autoresponder_runs_waiting
+  on autoresponder_runs (workspace_id, autoresponder_id, next_step_id, due_at, subscriber_id)
+  where due_at is not null;
 
--- One row for each mail: the primary key is what "exactly once" rests on.
+-- A mail of a step to a person. The primary key ensures that each step is sent once in a run.
 create table autoresponder_mails (
   workspace_id uuid not null,
   autoresponder_id uuid not null,
@@ -116,18 +122,18 @@ create table autoresponder_mails (
   step_id uuid not null,
   message_id uuid not null,
   content_id uuid not null,
-  -- What people did, and not their programs.
+  -- Opens and clicks of people, without those of programs.
   first_opened_at timestamptz,
   first_clicked_at timestamptz,
   unsubscribed_at timestamptz,
   primary key (workspace_id, autoresponder_id, subscriber_id, occasion, step_id)
 ) with (fillfactor = 90);
 create unique index autoresponder_mails_by_message on autoresponder_mails (workspace_id, message_id);
--- A content that no step and no mail has any more is removed.
+-- Serves the removal of contents that no step and no mail uses.
 create index autoresponder_mails_by_content on autoresponder_mails (workspace_id, content_id);
 create index autoresponder_mails_by_subscriber on autoresponder_mails (workspace_id, subscriber_id);
 
--- Moved by the statements that move the campaigns' own.
+-- Counters of an autoresponder, as in campaign_counters. The same statements update them.
 create table autoresponder_counters (
   workspace_id uuid not null,
   autoresponder_id uuid not null,
@@ -153,7 +159,7 @@ create table autoresponder_counters (
   primary key (workspace_id, autoresponder_id)
 ) with (fillfactor = 50);
 
--- Figures of each step of an autoresponder. They are updated together with those of the autoresponder.
+-- Counters of a step of an autoresponder. They are updated with those of the autoresponder.
 create table autoresponder_step_counters (
   workspace_id uuid not null,
   step_id uuid not null,

@@ -1,8 +1,10 @@
--- What clients hand in over SMTP: stored once, however many recipients it has. Partitioned as the message log is.
+-- The content of a mail that a client submitted by SMTP. It is stored once for all of its recipients. The table is
+-- partitioned like the message log.
 create table submissions (
   workspace_id uuid not null,
   id uuid not null,
-  -- Header section and body with CRLF line ends. What differs between recipients is added when each is composed.
+  -- Header section and body with CRLF line ends. Parts that differ between recipients are added when the mail is
+  -- composed.
   raw bytea,
   html text,
   text text,
@@ -13,30 +15,35 @@ create table submissions (
 alter table submissions alter column raw set storage external;
 create table submissions_default partition of submissions default;
 
+-- A mail to an address of the service: returned mail, a report, an unsubscribe mail, or mail to the operator. There is
+-- one row for each recipient.
 create table inbound_mails (
   id uuid not null,
-  -- What its recipient was: a signed return path, the address for complaints, one for DMARC and TLS reports, one for
-  -- leaving, or the operator's mailboxes.
+  -- The kind of recipient: a signed return path, the address for complaints, the address for DMARC and TLS reports, an
+  -- unsubscribe address, or an address of the operator.
   kind text not null,
-  -- As in the envelope; the null sender is ''.
+  -- The envelope sender; '' for the null sender.
   mail_from text not null,
   rcpt_to text not null,
-  -- The client's address, or of IPv6 its network.
+  -- The client's IPv4 address or IPv6 network.
   network text not null,
-  -- As much of it as is ever read, and the size as it came.
+  -- The mail, cut to the length that is processed. `bytes` is its full size.
   raw bytea not null,
   bytes integer not null,
   status text not null default 'received',
-  -- What became of it, in a word; of a quarantined mail what was wrong with it.
+  -- The outcome of processing. For a quarantined mail it is the fault.
   result text,
-  -- When it may be leased: a lease moves this to its own deadline, and the number fences who holds an older one.
+  -- When the mail may be leased. A lease sets it to the end of the lease.
   due_at timestamptz not null,
+  -- Rises with every lease. Only the holder of the newest lease may write a result.
   lease_number integer not null default 0,
   received_at timestamptz not null,
   settled_at timestamptz,
+  -- Whether the address is signed or open. The two classes have separate limits and leases.
   class text not null default 'open',
+  -- The order of processing in a class, in which networks alternate (src/inbound/returns/store.ts).
   turn bigint not null default 0,
-  -- Octets of `raw` when it was stored.
+  -- Octets of `raw` when the mail was stored. Results shorten `raw`.
   stored_bytes integer not null default 0,
   primary key (id),
   check (kind in ('return_path', 'complaint', 'report', 'unsubscribe', 'operator')),
@@ -45,14 +52,16 @@ create table inbound_mails (
   constraint inbound_mails_class_of_kind check ((class = 'signed') = (kind in ('return_path', 'unsubscribe')))
 );
 alter table inbound_mails alter column raw set storage external;
-create index inbound_mails_settled on inbound_mails (settled_at) where (status = 'processed'::text);
-create index inbound_mails_shown on inbound_mails (status, id) where (status = any (array['quarantined'::text, 'kept'::text]));
-create index inbound_mails_waiting on inbound_mails (class, turn, id) include (due_at, network, stored_bytes) where (status = 'received'::text);
--- How much waits at one signed address, whatever the domain and the case it is written in.
-create index inbound_mails_by_local_part on inbound_mails (lower(split_part(rcpt_to, '@'::text, 1))) where ((status = 'received'::text) and (class = 'signed'::text));
+create index inbound_mails_settled on inbound_mails (settled_at) where status = 'processed';
+create index inbound_mails_shown on inbound_mails (status, id) where status in ('quarantined', 'kept');
+create index inbound_mails_waiting on inbound_mails (class, turn, id) include (due_at, network, stored_bytes)
+  where status = 'received';
+-- Counts the waiting mails of a signed address, in any case and at any domain.
+create index inbound_mails_by_local_part on inbound_mails (lower(split_part(rcpt_to, '@', 1)))
+  where status = 'received' and class = 'signed';
 
--- Soft bounces in a row, of addresses that have one. A delivery ends the row; but what was delivered may still bounce
--- later, and then it was none: so the first delivery is only noted, and the next one counts.
+-- Consecutive soft bounces of an address. The second delivery in a row deletes the row. The first one is only noted,
+-- because it may still be followed by a bounce.
 create table soft_bounces (
   workspace_id uuid not null,
   -- Lower case.
@@ -60,11 +69,13 @@ create table soft_bounces (
   failures smallint not null,
   first_failed_at timestamptz not null,
   last_failed_at timestamptz not null,
+  -- The first message that was delivered after the soft bounces.
   delivered_message_id uuid,
   primary key (workspace_id, address)
 );
 create index soft_bounces_by_age on soft_bounces (last_failed_at);
 
+-- A DMARC report about a sending domain. Its rows are in dmarc_records.
 create table dmarc_reports (
   workspace_id uuid not null,
   id uuid not null,
@@ -72,14 +83,14 @@ create table dmarc_reports (
   org_name text not null,
   email text,
   report_id text not null,
-  -- Of the policy: the sending domain, or one below it.
+  -- The domain of the policy: the sending domain or a subdomain of it.
   policy_domain text not null,
   -- As the receiver found it: { adkim, aspf, p, sp, np, pct, fo, testing, discoveryMethod }.
   policy jsonb not null,
   begins_at timestamptz not null,
   ends_at timestamptz not null,
+  -- Number of records. This and the following sums cover all records, so lists of reports read no records.
   records integer not null,
-  -- Of all records, so that a page needs none of them.
   messages bigint not null,
   passed bigint not null,
   dkim_aligned bigint not null,
@@ -87,10 +98,9 @@ create table dmarc_reports (
   quarantined bigint not null,
   rejected bigint not null,
   received_at timestamptz not null,
-  -- What was put aside of reports about a sending domain, for its owner to see: records that could not be read of a report
-  -- that was taken (a list of reason and number), and whole reports.
+  -- Records of the report that could not be read: an array of reason and number.
   unread jsonb not null default '[]',
-  -- The document of a report, as gzip; null for older reports, large ones, and those that have records of other domains.
+  -- The report as gzip. Null if it is large, contains records of other domains, or was not stored.
   xml bytea,
   primary key (workspace_id, id),
   unique (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
@@ -100,6 +110,7 @@ alter table dmarc_reports alter column xml set storage external;
 create index dmarc_reports_by_time on dmarc_reports (workspace_id, sending_domain_id, ends_at);
 create index dmarc_reports_by_arrival on dmarc_reports (workspace_id, sending_domain_id, received_at) include (records);
 
+-- A record of a DMARC report: messages of one source address with the same results.
 create table dmarc_records (
   workspace_id uuid not null,
   dmarc_report_id uuid not null,
@@ -112,10 +123,11 @@ create table dmarc_records (
   spf text,
   header_from text not null,
   envelope_from text,
-  primary key (workspace_id, dmarc_report_id, "position"),
+  primary key (workspace_id, dmarc_report_id, position),
   foreign key (workspace_id, dmarc_report_id) references dmarc_reports (workspace_id, id) on delete cascade
 );
 
+-- A TLS report (RFC 8460) about a sending domain.
 create table tls_reports (
   workspace_id uuid not null,
   id uuid not null,
@@ -127,9 +139,10 @@ create table tls_reports (
   ends_at timestamptz not null,
   successful bigint not null,
   failed bigint not null,
-  -- [{ result_type, failed, ... }], as reported, the first of them.
+  -- The first failures of the report: [{ result_type, failed, ... }].
   failures jsonb not null,
   received_at timestamptz not null,
+  -- Parts of the report that could not be read, as in dmarc_reports.
   unread jsonb not null default '[]',
   primary key (workspace_id, id),
   unique (workspace_id, sending_domain_id, organization_name, report_id),
@@ -138,6 +151,7 @@ create table tls_reports (
 create index tls_reports_by_time on tls_reports (workspace_id, sending_domain_id, ends_at);
 create index tls_reports_by_arrival on tls_reports (workspace_id, sending_domain_id, received_at);
 
+-- A DMARC or TLS report that was not stored, so that the owner of the domain sees why.
 create table refused_reports (
   workspace_id uuid not null,
   id uuid not null,
@@ -154,35 +168,38 @@ create table refused_reports (
 );
 create index refused_reports_by_domain on refused_reports (workspace_id, sending_domain_id, id);
 
--- The host names of addresses in DMARC reports. They belong to the installation, like the DNS they come from.
+-- The host name of a source address in DMARC reports. The rows belong to the installation, because DNS is the same for
+-- all workspaces.
 create table source_hosts (
   ip inet not null,
-  -- A name that leads back to the address; null if there is none.
+  -- A name that resolves to the address; null: there is none.
   host text,
-  -- When a report last had the address, and when the name is looked up again.
+  -- When a report last contained the address.
   seen_at timestamptz not null,
+  -- When the name is looked up again.
   due_at timestamptz not null,
   primary key (ip)
 );
 create index source_hosts_due on source_hosts (due_at);
--- For the removal of sources that were not seen for long.
+-- Serves the removal of addresses that no recent report contains.
 create index source_hosts_seen on source_hosts (seen_at);
 
--- Inbound routes: which mail to addresses of a verified domain a workspace receives, and what becomes of it.
+-- An inbound route: the addresses of a verified domain whose mail a workspace receives, and what is done with the mail.
 create table inbound_routes (
   workspace_id uuid not null,
   id uuid not null,
   -- Lower case, with at most one * for any text.
   local_part text not null,
-  -- Lower-case A-labels: a verified sending domain of the workspace, or a name below it.
+  -- Lower-case A-labels: a verified sending domain of the workspace, or a subdomain of one.
   domain text not null,
   priority integer not null,
-  -- Whether mail is announced to webhooks, and whether it is kept for reading. One of them is true.
+  -- Whether the mail is an event for webhooks.
   webhook boolean not null,
+  -- Whether the mail is kept for reading. At least one of both is true.
   keep boolean not null,
   -- Octets of the largest mail.
   max_bytes integer not null,
-  -- From this score of the spam scanner on, mail is rejected or marked; null: the scanner's own threshold marks it.
+  -- Score of the spam scanner from which mail is rejected or marked. Null: the scanner's own threshold marks it.
   spam_threshold double precision,
   spam_action text not null,
   is_active boolean not null,
@@ -194,47 +211,52 @@ create table inbound_routes (
   check (spam_action in ('reject', 'mark')),
   check (webhook or keep)
 );
--- RCPT knows only the domain.
+-- RCPT TO looks routes up by domain alone: the address pattern is matched afterwards.
 create index inbound_routes_by_domain on inbound_routes (domain) where is_active;
 
--- Mail that came to an inbound route, one row for each of its recipients. A row whose route keeps nothing is deleted when
--- its event is written.
+-- A received mail for one recipient. If the route does not keep mail, the row is deleted when its event is written.
 create table received_emails (
   workspace_id uuid not null,
   id uuid not null,
-  -- No foreign key: mail stays when its route is deleted.
+  -- There is no foreign key, because mail stays when its route is deleted.
   route_id uuid not null,
   keep boolean not null,
   webhook boolean not null,
-  -- The envelope; the null sender is ''.
+  -- The envelope sender; '' for the null sender.
   mail_from text not null,
   rcpt_to text not null,
-  -- The client: its address, its name in EHLO, and its network (an IPv4 address or an IPv6 /64).
+  -- The client's address.
   remote_ip text not null,
+  -- The client's name in EHLO.
   helo text not null,
+  -- The client's IPv4 address or IPv6 /64 network.
   network text not null,
-  -- The mail as it came, and its size.
+  -- The mail as it was received. `bytes` is its size.
   raw bytea not null,
   bytes integer not null,
   received_at timestamptz not null,
-  -- `unreadable`: the parser gave up; the source can still be downloaded.
+  -- `unreadable`: parsing took too long. The source can be downloaded.
   status text not null,
-  -- When it may be leased for parsing: a lease moves this to its own deadline, and the number fences earlier leases.
+  -- When the mail may be leased for parsing. A lease sets it to the end of the lease.
   due_at timestamptz not null,
+  -- Rises with every lease. Only the holder of the newest lease may write a result.
   lease_number integer not null default 0,
+  -- The order of parsing, in which workspaces alternate.
   turn bigint not null,
-  -- Of the parsed mail. `from_email` is in lower case.
+  -- This and the following columns are set by parsing. from_email is in lower case.
   from_email text,
   subject text,
   message_id text,
   text text,
   html text,
-  -- Addresses, date, header fields, attachments, and what was cut (received/parsed-mail.ts).
+  -- Addresses, date, header fields, attachments, and what was cut (src/inbound/parsing/read-received-mail.ts).
   details jsonb,
-  -- `bounce`, `auto_reply`, `read_receipt`, `mailing_list`; null: from a person, as far as its header says.
+  -- The kind of program that wrote the mail (src/inbound/parsing/automatic-kind.ts); null: a person, as far as the
+  -- header says.
   automatic text,
-  -- The message of ours that it answers; and that it is, when a mail of the workspace came back.
+  -- The message of the workspace that the mail answers.
   in_reply_to_message_id uuid,
+  -- The message of the workspace that the mail itself is, if it was sent to an inbound route.
   own_message_id uuid,
   authentication jsonb,
   spam_score double precision,
@@ -244,17 +266,19 @@ create table received_emails (
   check (status in ('received', 'parsed', 'unreadable'))
 );
 alter table received_emails alter column raw set storage external;
-create index received_emails_waiting on received_emails (turn, id) include (due_at, workspace_id, bytes) where (status = 'received'::text);
+create index received_emails_waiting on received_emails (turn, id) include (due_at, workspace_id, bytes)
+  where status = 'received';
 create index received_emails_by_age on received_emails (received_at);
 create index received_emails_by_sender on received_emails (workspace_id, from_email, id);
 create index received_emails_by_recipient on received_emails (workspace_id, lower(rcpt_to), id);
 create index received_emails_by_route on received_emails (workspace_id, route_id, id);
-create index received_emails_by_answered on received_emails (workspace_id, in_reply_to_message_id, id) where (in_reply_to_message_id is not null);
+create index received_emails_by_answered on received_emails (workspace_id, in_reply_to_message_id, id)
+  where in_reply_to_message_id is not null;
 create index received_emails_by_time on received_emails (workspace_id, received_at, id);
 create index received_emails_spam on received_emails (workspace_id, id) where is_spam;
 create index received_emails_by_envelope on received_emails (workspace_id, lower(mail_from));
 
--- Recognises a mail that its sender repeats because it lost our reply.
+-- A digest of a received mail. It recognises a mail that a server sends again because it lost the reply.
 create table received_digests (
   workspace_id uuid not null,
   -- SHA-256 of Message-ID, recipient, sender and body.

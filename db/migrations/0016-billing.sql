@@ -1,33 +1,35 @@
+-- The billing account of a workspace.
 create table billing_accounts (
   workspace_id uuid not null,
-  -- The sum of the completed rows of the ledger (billing_transactions); USD.
+  -- USD: the sum of the completed rows of billing_transactions.
   balance numeric(20,6) not null default 0,
-  -- Ever topped up: then what goes beyond the allowance is paid from the balance.
+  -- Whether the account was ever topped up. Usage beyond the allowance is then paid from the balance.
   is_prepaid boolean not null default false,
-  -- Emails that allowance and balance still covered when the meter was last read; null is no limit.
+  -- Emails that allowance and balance still covered when the meter was last read; null: no limit.
   email_headroom bigint default 0,
-  -- The end of the period that this was said of.
-  headroom_until timestamptz not null default '-infinity'::timestamp with time zone,
-  -- How many bytes of contents the next batch may store without asking; null is no limit.
+  -- End of the period that the headroom is valid for.
+  headroom_until timestamptz not null default '-infinity',
+  -- Octets of message contents that could still be stored when the meter was last read; null: no limit.
   content_headroom bigint default 0,
   primary key (workspace_id),
   foreign key (workspace_id) references workspaces (id),
-  check (balance >= (0)::numeric)
+  check (balance >= 0)
 );
 
--- Absent: Free, which is also called pay as you go.
+-- The subscription of a workspace to a plan. A workspace without a row has the plan Free, also called pay as you go.
 create table subscriptions (
   workspace_id uuid not null,
   plan_id text not null,
   billing_interval text not null,
   status text not null,
-  -- Periods are counted from here, so that after a 31 January and a 28 February comes a 31 March.
+  -- Periods are counted from this time: after 31 January, periods begin on 28 February and 31 March.
   anchor timestamptz not null,
   current_period_start timestamptz not null,
   current_period_end timestamptz not null,
   cancel_at_period_end boolean not null default false,
-  -- Of a renewal that the balance did not cover: since when, and when it is tried again.
+  -- Since when the balance does not cover the renewal.
   past_due_since timestamptz,
+  -- When the renewal is tried again.
   retry_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -37,10 +39,10 @@ create table subscriptions (
   check (status in ('active', 'past_due', 'suspended'))
 );
 create index subscriptions_by_end on subscriptions (current_period_end);
-create index subscriptions_by_retry on subscriptions (retry_at) where (retry_at is not null);
+create index subscriptions_by_retry on subscriptions (retry_at) where retry_at is not null;
 
--- What was taken (or, below zero, given back) since the meter was last read: written with what it pays for, without a
--- lock that others would wait for.
+-- Usage since the meter was last read; below zero it is a refund. It is inserted without locks, in the transaction that
+-- causes the usage.
 create table meter_entries (
   workspace_id uuid not null,
   id uuid not null default gen_random_uuid(),
@@ -52,23 +54,23 @@ create table meter_entries (
   check (kind in ('email', 'validation', 'blacklist_check'))
 );
 
--- The meter: use of an allowance period.
+-- Usage of one kind in an allowance period.
 create table meters (
   workspace_id uuid not null,
   kind text not null,
   period_start timestamptz not null,
   used bigint not null,
-  -- USD, for what lay beyond the allowance: more than that is never given back.
+  -- USD that was charged for usage beyond the allowance. Refunds do not exceed it.
   paid numeric(20,6) not null default 0,
-  -- The least that the period includes: what a bigger plan covered of it, before a smaller one came.
+  -- Units that a bigger plan covered earlier in the period. They stay included under a smaller plan.
   covered bigint not null default 0,
   primary key (workspace_id, kind, period_start),
   foreign key (workspace_id) references workspaces (id),
-  check (paid >= (0)::numeric),
+  check (paid >= 0),
   check (covered >= 0)
 );
 
--- The same by the hour, for hourly caps; hours that are over are of no use for long.
+-- Usage of one kind in one hour, for hourly caps. Past hours are removed soon.
 create table meter_hours (
   workspace_id uuid not null,
   kind text not null,
@@ -79,7 +81,7 @@ create table meter_hours (
 );
 create index meter_hours_by_age on meter_hours (hour);
 
--- How much of each kind a workspace used on each UTC day. The meter counts by period, and hours are soon removed.
+-- Usage of one kind on one UTC day, for statistics.
 create table meter_days (
   workspace_id uuid not null,
   day date not null,
@@ -90,8 +92,8 @@ create table meter_days (
   foreign key (workspace_id) references workspaces (id)
 );
 
--- What a holder (a workspace, a network, a mailbox) has used of a limit in one hour or day; rows of ended windows are
--- removed by the clean-up.
+-- How much of a limit a holder (a workspace, a network, a mailbox) has used in one hour or day. Rows of past windows
+-- are removed.
 create table quota_uses (
   limit_name text not null,
   holder text not null,
@@ -101,25 +103,25 @@ create table quota_uses (
 );
 create index quota_uses_ended on quota_uses (ends_at);
 
--- The ledger. Amounts are signed: what adds to the balance is above zero.
+-- A row of the ledger. Amounts that increase the balance are above zero.
 create table billing_transactions (
   workspace_id uuid not null,
-  -- Version 7.
+  -- UUID of version 7.
   id uuid not null,
   gateway text,
   transaction_type text not null,
   amount numeric(20,6) not null,
   currency text not null default 'USD',
   status text not null,
-  -- Null until completed.
+  -- Null until the transaction is completed.
   receipt_number text,
   description text not null,
-  -- Of usage and refunds: what was used, how much of it, and on which day; one row a day and kind.
+  -- Usage and refunds: the kind of usage, its quantity and its day. There is one row a day, kind and rate.
   kind text,
   quantity bigint,
   unit_rate numeric(20,6),
   day date,
-  -- The payment at its gateway.
+  -- The id of the payment at the gateway.
   gateway_reference text,
   created_at timestamptz not null,
   completed_at timestamptz,
@@ -129,11 +131,15 @@ create table billing_transactions (
   check (transaction_type in ('topup', 'subscription', 'usage', 'refund', 'adjustment')),
   check (status in ('pending', 'completed', 'failed'))
 );
-create unique index billing_transactions_of_day on billing_transactions (workspace_id, transaction_type, kind, day, unit_rate) where (day is not null);
+create unique index billing_transactions_of_day
+  on billing_transactions (workspace_id, transaction_type, kind, day, unit_rate)
+  where day is not null;
 create unique index billing_transactions_by_receipt on billing_transactions (workspace_id, receipt_number);
-create unique index billing_transactions_by_reference on billing_transactions (workspace_id, gateway, gateway_reference) where (gateway_reference is not null);
-create index billing_transactions_pending on billing_transactions (created_at) where (status = 'pending'::text);
+create unique index billing_transactions_by_reference on billing_transactions (workspace_id, gateway, gateway_reference)
+  where gateway_reference is not null;
+create index billing_transactions_pending on billing_transactions (created_at) where status = 'pending';
 
+-- The last receipt number of a workspace in a year.
 create table receipt_counters (
   workspace_id uuid not null,
   year integer not null,
@@ -142,7 +148,7 @@ create table receipt_counters (
   foreign key (workspace_id) references workspaces (id)
 );
 
--- What a gateway has told, so that it is heard once.
+-- An event of a payment gateway that was processed. If the gateway sends it again, it is ignored.
 create table payment_events (
   workspace_id uuid not null,
   gateway text not null,
@@ -154,7 +160,7 @@ create table payment_events (
 );
 create index payment_events_by_age on payment_events (received_at);
 
--- Credits that operators record over HTTP, by a reference of theirs, so that a repeated request does not credit twice.
+-- A credit that an operator recorded over HTTP. By its reference a repeated request does not credit twice.
 create table operator_credits (
   workspace_id uuid not null,
   reference text not null,

@@ -1,18 +1,20 @@
--- Changes of the counters below, written with what they count and without a lock that others would wait for; folded into
--- the counters soon after (messages/counters). Figures are counters and notes together. There are three kinds:
--- * of messages: `quarter` is the quarter-hour in which the message was accepted. The statuses are a partition of all
---   messages by their present status, so that a move is -1 and +1.
--- * of bounces and complaints (hard_bounces to complaints): `quarter` is when they happened, and a bounce has a category.
--- * of an address of ours (source_ip is set): statuses of messages that left from it, for its counters alone.
+-- Counter deltas: changes of the counters below. They are inserted without locks, in the transaction that causes them,
+-- and a task adds them to the counters (src/messages/counters/). Reports read the sum of counters and deltas. There are
+-- three kinds:
+-- * Messages: `quarter` is the quarter-hour of acceptance. Each message counts in the column of its present status, so
+--   a change of status is -1 in one column and +1 in another.
+-- * Bounces and complaints (hard_bounces to complaints): `quarter` is when they happened. A bounce has a category.
+-- * Source addresses (source_ip is set): statuses of the messages that were sent from the address.
 create table report_notes (
   workspace_id uuid not null,
   id bigint generated always as identity not null,
   quarter timestamptz not null,
   source text,
-  -- Nil for what has no origin.
+  -- The nil UUID: no origin.
   origin_id uuid,
-  -- The recipient's, and the sender's.
+  -- The recipient's domain.
   domain text,
+  -- The sender's domain.
   from_domain text,
   source_ip inet,
   bounce_type text,
@@ -37,9 +39,13 @@ create table report_notes (
   block_bounces integer not null default 0,
   complaints integer not null default 0,
   primary key (workspace_id, id)
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_insert_threshold = -1);
+) with (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_threshold = -1
+);
 
--- By quarter-hour: the days of every time zone are made of these.
+-- Counters of a quarter-hour. Days of every time zone are sums of quarter-hours.
 create table report_quarters (
   workspace_id uuid not null,
   quarter timestamptz not null,
@@ -66,7 +72,7 @@ create table report_quarters (
   primary key (workspace_id, quarter, source)
 ) with (fillfactor = 70);
 
--- The same by eighths of a UTC day: of a long span, quarter-hours are read only where it is cut within an eighth.
+-- Counters of an eighth of a UTC day. Reports read quarter-hours only where a period begins or ends within an eighth.
 create table report_eighths (
   workspace_id uuid not null,
   eighth timestamptz not null,
@@ -93,7 +99,7 @@ create table report_eighths (
   primary key (workspace_id, eighth, source)
 ) with (fillfactor = 70);
 
--- Of all time, by campaign, autoresponder, API key or credential.
+-- Counters of a campaign, autoresponder, API key or SMTP credential, over all time.
 create table report_origins (
   workspace_id uuid not null,
   source text not null,
@@ -120,7 +126,7 @@ create table report_origins (
   primary key (workspace_id, source, origin_id)
 ) with (fillfactor = 70);
 
--- By the recipient's domain. Days are UTC, here and below.
+-- Counters of a recipient domain on a UTC day.
 create table report_domain_days (
   workspace_id uuid not null,
   day date not null,
@@ -146,9 +152,13 @@ create table report_domain_days (
   complaints integer not null default 0,
   primary key (workspace_id, day, domain)
 ) with (fillfactor = 70);
-create index report_domain_days_with_bounces on report_domain_days (workspace_id, day) include (domain, hard_bounces, soft_bounces, block_bounces) where (((hard_bounces + soft_bounces) + block_bounces) <> 0);
+create index report_domain_days_with_bounces
+  on report_domain_days (workspace_id, day)
+  include (domain, hard_bounces, soft_bounces, block_bounces)
+  where hard_bounces + soft_bounces + block_bounces <> 0;
 
--- Weeks of them, by their Monday: a span of many days is read from these, but for the days before its first week.
+-- Counters of a recipient domain in a week, which is named by its Monday. Reports on long periods read whole weeks from
+-- here, and the remaining days from report_domain_days.
 create table report_domain_weeks (
   workspace_id uuid not null,
   week date not null,
@@ -174,9 +184,12 @@ create table report_domain_weeks (
   complaints integer not null default 0,
   primary key (workspace_id, week, domain)
 ) with (fillfactor = 70);
-create index report_domain_weeks_with_bounces on report_domain_weeks (workspace_id, week) include (domain, hard_bounces, soft_bounces, block_bounces) where (((hard_bounces + soft_bounces) + block_bounces) <> 0);
+create index report_domain_weeks_with_bounces
+  on report_domain_weeks (workspace_id, week)
+  include (domain, hard_bounces, soft_bounces, block_bounces)
+  where hard_bounces + soft_bounces + block_bounces <> 0;
 
--- By the domain in From.
+-- Counters of a domain in From on a UTC day.
 create table report_sender_days (
   workspace_id uuid not null,
   day date not null,
@@ -203,7 +216,7 @@ create table report_sender_days (
   primary key (workspace_id, day, from_domain)
 ) with (fillfactor = 70);
 
--- By the address of ours that messages left from.
+-- Counters of a source address on a UTC day.
 create table report_ip_days (
   workspace_id uuid not null,
   day date not null,
@@ -219,7 +232,7 @@ create table report_ip_days (
   primary key (workspace_id, day, source_ip)
 ) with (fillfactor = 70);
 
--- Bounces by what they were about.
+-- Bounces of a type and category on a UTC day.
 create table report_category_days (
   workspace_id uuid not null,
   day date not null,
@@ -229,21 +242,22 @@ create table report_category_days (
   primary key (workspace_id, day, bounce_type, category)
 ) with (fillfactor = 70);
 
--- Campaigns, autoresponders and API keys (source api) that were deleted: their figures stay, under their names.
+-- A deleted campaign, autoresponder or API key (source api). Reports show its counters under this name.
 create table origin_names (
   workspace_id uuid not null,
   source text not null,
   id uuid not null,
   name text not null,
-  -- Of a campaign: how it ended, and when it began.
+  -- The last status of a campaign.
   status text,
+  -- When the sending of a campaign started.
   sent_at timestamptz,
   primary key (workspace_id, source, id),
   foreign key (workspace_id) references workspaces (id),
   check (source in ('campaign', 'autoresponder', 'api'))
 );
 
--- One row for each message that bounced, at once or late, with the id of the event that told it.
+-- A message that bounced, in the SMTP conversation or by returned mail. The id is that of the event in message_events.
 create table bounces (
   workspace_id uuid not null,
   id uuid not null,
@@ -262,25 +276,25 @@ create table bounces (
   primary key (workspace_id, id),
   check (bounce_type in ('hard', 'soft', 'block'))
 );
--- Newest first; and by domain, what of a window is no whole day.
+-- Lists of bounces, newest first, and counts by domain for the parts of a period that are no whole day.
 create index bounces_by_time on bounces (workspace_id, created_at, id) include (domain);
--- Each filter of bounces and complaints has an index in the order of the lists, so that a page reads few rows.
+-- Each filter of bounces and complaints has an index in the order of the lists, so a page reads few rows.
 create index bounces_by_domain on bounces (workspace_id, domain, created_at, id);
 create index bounces_by_category on bounces (workspace_id, category, created_at, id);
-create index bounces_by_code on bounces (workspace_id, smtp_code, created_at, id) where (smtp_code is not null);
-create index bounces_by_campaign on bounces (workspace_id, campaign_id, created_at, id) where (campaign_id is not null);
--- The filters that 0091 left out: a type that is rare would be looked for in all bounces or complaints of the workspace.
+create index bounces_by_code on bounces (workspace_id, smtp_code, created_at, id) where smtp_code is not null;
+create index bounces_by_campaign on bounces (workspace_id, campaign_id, created_at, id) where campaign_id is not null;
 create index bounces_by_type on bounces (workspace_id, bounce_type, created_at, id);
 
+-- A complaint about a message.
 create table complaints (
   workspace_id uuid not null,
   id uuid not null,
   message_id uuid not null,
   localpart text not null,
   domain text not null,
-  -- Of the report (RFC 5965 section 7.3): abuse, fraud, ...
+  -- The type in the report (RFC 5965 section 7.3): abuse, fraud, ...
   feedback_type text not null,
-  -- Who sent the report; null when unknown.
+  -- The sender of the report; null: unknown.
   provider text,
   source text not null,
   campaign_id uuid,
@@ -290,17 +304,19 @@ create table complaints (
 );
 create index complaints_by_time on complaints (workspace_id, created_at, id);
 create index complaints_by_domain on complaints (workspace_id, domain, created_at, id);
-create index complaints_by_campaign on complaints (workspace_id, campaign_id, created_at, id) where (campaign_id is not null);
+create index complaints_by_campaign on complaints (workspace_id, campaign_id, created_at, id)
+  where campaign_id is not null;
 create index complaints_by_type on complaints (workspace_id, feedback_type, created_at, id);
 
+-- The newest statistics of a sending domain in Google Postmaster Tools.
 create table postmaster_domains (
   workspace_id uuid not null,
   domain text not null,
-  -- When Google is to be asked next.
+  -- When the service requests them again.
   due_at timestamptz not null,
-  -- The account has the domain at Google; there may still be no figures.
+  -- Whether the account at Google has the domain. There may be no statistics yet.
   is_registered boolean not null default false,
-  -- The newest day that Google has figures of, and what it has of that day: parts of 1.
+  -- The newest day with statistics. Rates are fractions of 1.
   day date,
   spam_rate double precision,
   spf_success_rate double precision,
@@ -313,28 +329,30 @@ create table postmaster_domains (
   foreign key (workspace_id, domain) references sending_domains (workspace_id, domain) on delete cascade
 );
 
--- One row for the installation: whether Google took the credentials when it last said anything about them.
+-- The only row says whether Google accepted the credentials of the installation.
 create table postmaster_standing (
   only_row boolean not null default true,
   is_authorised boolean not null,
+  -- When Google last accepted or refused them.
   told_at timestamptz not null,
   primary key (only_row),
   check (only_row)
 );
 
--- Which mailbox provider has the mail of a domain, by its MX. It belongs to the installation, like the DNS it comes from.
--- `provider` is the name of a lane; null while the DNS gave no answer.
+-- The mailbox provider of a recipient domain, by its MX records. The rows belong to the installation, because DNS is
+-- the same for all workspaces.
 create table mailbox_domains (
   domain text not null,
+  -- Name of a lane; null: the DNS has not answered yet.
   provider text,
-  -- When it is looked up again.
+  -- When the domain is looked up again.
   due_at timestamptz not null,
   seen_at timestamptz not null,
   primary key (domain)
 );
 create index mailbox_domains_due on mailbox_domains (due_at);
 
--- Up to when the domains of a workspace are noted.
+-- Up to which day the recipient domains of a workspace have been added to mailbox_domains.
 create table mailbox_domain_visits (
   workspace_id uuid not null,
   visited_at timestamptz not null,
