@@ -2,7 +2,7 @@
  * The terminal of a reader who follows a guide: one bash for all blocks, so that variables of one block are there in the
  * next. A command that fails, and a call that the service refuses, ends it.
  */
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
@@ -15,21 +15,23 @@ const END = "the block has ended";
 export class ReaderShell implements AsyncDisposable {
   readonly #bash: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
-  readonly #url: string;
+  readonly #inPlaceOf: Readonly<Record<string, string>>;
   readonly #given: Readonly<Record<string, string>>;
   #errors = "";
 
   /**
    * @param url the service, in place of http://127.0.0.1:8080 in the blocks
    * @param given values of what a reader fills in (`KEY=efk_…`)
+   * @param inPlaceOf other texts that are replaced, such as ports
    */
   constructor(options: {
     readonly url: string;
     readonly folder: string;
     readonly given: Readonly<Record<string, string>>;
+    readonly inPlaceOf?: Readonly<Record<string, string>>;
     readonly env?: Readonly<Record<string, string>>;
   }) {
-    this.#url = options.url;
+    this.#inPlaceOf = { "http://127.0.0.1:8080": options.url, ...options.inPlaceOf };
     this.#given = options.given;
     const { PATH = "" } = process.env;
     this.#bash = spawn("bash", { cwd: options.folder, env: { PATH, ...options.env } });
@@ -42,13 +44,7 @@ export class ReaderShell implements AsyncDisposable {
 
   /** Runs a block and returns what it printed. @throws if a command of it fails, with all that was printed */
   async run(block: string): Promise<string> {
-    const filled = block
-      .replaceAll("http://127.0.0.1:8080", this.#url)
-      .replaceAll(/^([A-Z]+)=.*….*$/gm, (line, name: string) => {
-        const value = this.#given[name];
-        if (value === undefined) throw new Error(`no value for ${line}`);
-        return `${name}=${value}`;
-      });
+    const filled = this.#fill(block);
     // What the last command printed may lack a line end.
     this.#bash.stdin.write(`${filled}\necho; echo ${END}\n`);
     const printed: string[] = [];
@@ -60,6 +56,18 @@ export class ReaderShell implements AsyncDisposable {
     }
   }
 
+  #fill(block: string): string {
+    const replaced = Object.entries(this.#inPlaceOf).reduce(
+      (text, [shown, real]) => text.replaceAll(shown, real),
+      block,
+    );
+    return replaced.replaceAll(/^([A-Z]+)=.*….*$/gm, (line, name: string) => {
+      const value = this.#given[name];
+      if (value === undefined) throw new Error(`no value for ${line}`);
+      return `${name}=${value}`;
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#bash.exitCode !== null) return;
     this.#bash.stdin.end();
@@ -67,12 +75,8 @@ export class ReaderShell implements AsyncDisposable {
   }
 }
 
-/** Whether the tools of the guides are installed. */
+/** Whether bash, curl and these tools are installed. */
 export function hasReaderTools(...tools: readonly string[]): boolean {
-  try {
-    for (const tool of ["bash", "curl", ...tools]) execFileSync(tool, ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
+  const isInstalled = (tool: string) => spawnSync("bash", ["-c", `command -v ${tool}`]).status === 0;
+  return ["curl", ...tools].every(isInstalled);
 }
