@@ -12,7 +12,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request) parts.push(part);
   let event;
   try {
-    // The signature is over the body as it came. An old or changed event throws.
+    // The signature covers the body as it came. An old or changed event throws.
     event = webhook.verify(Buffer.concat(parts).toString(), request.headers);
   } catch {
     response.writeHead(401).end();
