@@ -47,7 +47,7 @@ describe.skipIf(!hasReaderTools("jq"))("with bash, curl and jq", () => {
     await shell.run(setKey);
 
     expect(await shell.run(sender)).toContain('"success":true');
-    await confirm(await mailTo("news@example.org", /Confirm your sender address/));
+    await confirm(await mailTo("letters@example.org", /Confirm your sender address/));
     await shell.run(list);
     expect(await shell.run(people)).toContain('"field":"first_name"');
 
@@ -73,7 +73,7 @@ describe.skipIf(!hasReaderTools("jq"))("with bash, curl and jq", () => {
     await shell.run(send);
     for (const [address, name] of Object.entries(readers)) {
       const mail = await mailTo(address, new RegExp(`^${name}, the workshop is open$`));
-      expect(mail.html).toContain(`Dear ${name}`);
+      expect(mail.html).toContain(`Hello ${name}`);
       expect(mail.html).toContain("/u/");
     }
     await eventually("the campaign to be sent", async () => {
