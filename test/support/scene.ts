@@ -19,6 +19,8 @@ export interface Scene extends AsyncDisposable {
   /** For reading, and for making scheduled work due now. */
   readonly database: Database;
   readonly dns: FakeDns;
+  /** DATA_DIR of the program. */
+  readonly dataDir: string;
   /** Sends a small message from the platform's address and returns its id. `email` may replace every field. */
   send(to: string, email?: Readonly<Record<string, unknown>>): Promise<string>;
   /** Waits until the message is in this state; returns the `data` of GET /messages/{id}. */
@@ -41,6 +43,7 @@ export async function openScene(options: {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { DATA_DIR: dataDir = join(folder, "data") } = options.env ?? {};
   const dns = stack.use(await startFakeDns(options.zone));
   const database = stack.use(await newDatabase(inject("template")));
   const program = stack.use(
@@ -52,7 +55,7 @@ export async function openScene(options: {
       INBOX_TOKEN,
       ALLOW_PRIVATE_MX: "true",
       DNS_SERVERS: dns.address,
-      DATA_DIR: join(folder, "data"),
+      DATA_DIR: dataDir,
       DATABASE_URL: database.url,
       ...options.env,
     }),
@@ -62,6 +65,7 @@ export async function openScene(options: {
     program,
     database,
     dns,
+    dataDir,
     async send(to, email = {}) {
       const message = { to, subject: "Hello", body: "<p>Hello</p>", ...email };
       const { status, body } = await program.call("POST", "/emails/send", message);
