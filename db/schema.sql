@@ -1,3 +1,26 @@
+CREATE OR REPLACE FUNCTION public.membership_id(mailing_list_id uuid, subscriber_id uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (SELECT (OVERLAY(OVERLAY(h.hash PLACING '3'::text FROM 13) PLACING translate(substr(h.hash, 17, 1), '0123456789abcdef'::text, '89ab89ab89ab89ab'::text) FROM 17))::uuid AS "overlay" FROM (SELECT md5((uuid_send(membership_id.mailing_list_id) || uuid_send(membership_id.subscriber_id))) AS hash) h)
+;
+CREATE OR REPLACE FUNCTION public.refuse_audit_update()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'audit events are never changed';
+end $function$
+;
+CREATE OR REPLACE FUNCTION public.subscriber_words(email text, first_name text, last_name text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_to_tsvector(array_remove(string_to_array(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(((((split_part(email, '@'::text, 1) || ' '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))), '.'::text, ' '::text), ','::text, ' '::text), '+'::text, ' '::text), '_'::text, ' '::text), '-'::text, ' '::text), ''''::text, ' '::text), '’'::text, ' '::text), '"'::text, ' '::text), '/'::text, ' '::text), '('::text, ' '::text), ')'::text, ' '::text), ' '::text), ''::text))
+;
+CREATE TRIGGER audit_events_append_only BEFORE UPDATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_update();
+create collation case_folding;
+
 create table account_links (
   token_hash bytea not null,
   purpose text not null,

@@ -1,3 +1,13 @@
+-- Text is compared without regard to case letter by letter, on every machine alike, whatever locale the database has.
+-- PostgreSQL 16 has no collation of its own for that and takes that of ICU.
+do $$ begin
+  if current_setting('server_version_num')::int >= 170000 then
+    create collation case_folding (provider = builtin, locale = 'C.UTF-8');
+  else
+    create collation case_folding (provider = icu, locale = 'und');
+  end if;
+end $$;
+
 -- A workspace is a tenant: its data is separate from that of all other workspaces.
 create table workspaces (
   id uuid not null,

@@ -11,7 +11,10 @@ interface Table {
   readonly partition_key: string | null;
 }
 
-/** All tables of the service with their columns, constraints and indexes, without monthly partitions. */
+/**
+ * All collations, functions, triggers and tables of the service, the tables with their columns, constraints and indexes,
+ * without monthly partitions.
+ */
 export async function schemaText(db: Queryable): Promise<string> {
   const tables = await db.rows<Table>(sql`
     select c.relname as name,
@@ -34,7 +37,13 @@ export async function schemaText(db: Queryable): Promise<string> {
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     order by c.relname`);
-  return tables.map(tableText).join("\n");
+  const others = await db.rows<{ text: string }>(sql`
+    select 'create collation ' || collname || ';' as text from pg_collation
+    where collnamespace = 'public'::regnamespace
+    union all select pg_get_functiondef(oid) || ';' from pg_proc where pronamespace = 'public'::regnamespace
+    union all select pg_get_triggerdef(oid) || ';' from pg_trigger where not tgisinternal and tgparentid = 0
+    order by 1`);
+  return `${others.map(({ text }) => text).join("\n")}\n\n${tables.map(tableText).join("\n")}`;
 }
 
 function tableText({ name, persistence, columns, constraints, indexes, partition_key }: Table): string {
