@@ -32,7 +32,10 @@ const neighbours: Readonly<Record<string, ReadonlySet<string>>> = {
   dt: namesOf("dd dt"),
   li: namesOf("li"),
 };
-const lists = namesOf("dir dl menu ol ul");
+/** An item is no neighbour of one outside of these. */
+const aroundItems = new Set(
+  [...blocks, ...barriers, "button"].filter((name) => !/^(?:address|div|p)$/.test(name)),
+);
 
 /** Browsers do not nest deeper, and a search takes no more steps: elements further out count as open. */
 const deepest = 512;
@@ -40,6 +43,8 @@ const deepest = 512;
 export class OpenElements {
   readonly #open: OpenElement[] = [];
   #hidden = 0;
+  /** Parts of tables outside of any table, which browsers ignore, by name. */
+  readonly #loose = new Map<string, number>();
 
   /** Whether an open element is hidden. */
   get isHidden(): boolean {
@@ -50,9 +55,13 @@ export class OpenElements {
   open(name: string, isHidden: boolean): void {
     if (ofDocument.has(name)) return;
     if (blocks.has(name)) this.#close("p");
+    if (this.#isLoose(name)) {
+      this.#loose.set(name, (this.#loose.get(name) ?? 0) + 1);
+      return;
+    }
     if (ofTables.has(name)) this.#endParts(name);
     const neighbour = neighbours[name];
-    if (neighbour !== undefined) this.#endAt(this.#find((other) => neighbour.has(other), lists));
+    if (neighbour !== undefined) this.#endAt(this.#find((other) => neighbour.has(other), aroundItems));
     if (headings.has(name) && headings.has(this.#open.at(-1)?.name ?? "")) this.#endAt(this.#open.length - 1);
     if (name === "a" || name === "button" || name === "nobr") this.#close(name);
     this.#open.push({ name, isHidden });
@@ -69,15 +78,26 @@ export class OpenElements {
    * @returns false if it ends no open element
    */
   close(name: string): boolean {
-    return ofDocument.has(name) || this.#close(name);
+    if (ofDocument.has(name)) return true;
+    if (!this.#isLoose(name)) return this.#close(name);
+    const left = this.#loose.get(name) ?? 0;
+    this.#loose.set(name, left - 1);
+    return left > 0;
+  }
+
+  #isLoose(name: string): boolean {
+    return (
+      name !== "table" && ofTables.has(name) && this.#find((other) => other === "table", noBarrier) === -1
+    );
   }
 
   #close(name: string): boolean {
     const isSame = (other: string) => other === name || (headings.has(name) && headings.has(other));
-    const at = this.#find(isSame, ofTables.has(name) ? namesOfTable : barriers, isInline(name));
+    const until = ofTables.has(name) ? namesOfTable : name === "p" ? aroundParagraphs : barriers;
+    const at = this.#find(isSame, until, isInline(name));
     if (at === -1) return false;
     if (formatting.has(name)) this.#forget(this.#open.splice(at, 1));
-    else this.#endAt(at, ofTables.has(name));
+    else this.#endAt(at);
     return true;
   }
 
@@ -86,7 +106,7 @@ export class OpenElements {
     if (name === "table") return;
     const ended = name === "td" || name === "th" ? cells : name === "tr" ? rowParts : tableParts;
     for (let at = this.#find((other) => ended.has(other), namesOfTable); at !== -1; ) {
-      this.#endAt(at, true);
+      this.#endAt(at);
       at = this.#find((other) => ended.has(other), namesOfTable);
     }
   }
@@ -103,12 +123,12 @@ export class OpenElements {
   }
 
   /** Ends an element with all in it. Hidden formatting stays open behind its block, but not behind its cell. */
-  #endAt(at: number, isCell = false): void {
+  #endAt(at: number): void {
     if (at === -1) return;
     const ended = this.#open.splice(at);
     this.#forget(ended);
-    if (isCell) return;
-    for (const element of ended.slice(1)) {
+    const cell = ended.findIndex(({ name }) => cells.has(name));
+    for (const element of ended.slice(1, cell === -1 ? undefined : cell)) {
       if (!element.isHidden || !formatting.has(element.name)) continue;
       this.#open.push(element);
       this.#hidden++;
@@ -120,6 +140,8 @@ export class OpenElements {
   }
 }
 
+const aroundParagraphs = new Set([...barriers, "button"]);
+const noBarrier: ReadonlySet<string> = new Set();
 const namesOfTable = namesOf("table template");
 const rowParts = new Set([...cells, "tr"]);
 const tableParts = new Set([...rowParts, "tbody", "tfoot", "thead"]);

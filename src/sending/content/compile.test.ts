@@ -422,6 +422,8 @@ describe("what is wrong with a content", () => {
     ["<div hidden/>", wayOut, "This <div>"],
     ["<span hidden><div>", `</span>${wayOut}`, "This <span>"],
     ["<b hidden>", `<div></b></div><div><b hidden></div>`, "This <b>", 43],
+    ["<p hidden><button>", `<p>${wayOut}</p>`, "This <p>"],
+    ["<table><b hidden>", `</table>${wayOut}`, "This <b>", 20],
     ["<!-- note", wayOut, "This comment"],
     ["<style>", wayOut, "This <style>"],
     ["<title/>", wayOut, "This <title>"],
