@@ -32,14 +32,14 @@ class SourceFaults extends Error {
 type MjmlBody = Exclude<WrittenBody, { format: "html" }>;
 
 export async function compileSource(source: ContentSource, brand: DesignBrand): Promise<CompiledSource> {
+  const preheader = source.preheader === null ? [] : templateFaults(source.preheader, "preheader");
   try {
-    if (source.preheader !== null) requireTemplate(source.preheader, "preheader");
     const html = await (source.body.format === "html"
       ? compileHtml(source.body.html, source)
       : compileToMjml(source.body, source, brand));
-    return { ok: true, html };
+    return preheader.length === 0 ? { ok: true, html } : { ok: false, faults: preheader };
   } catch (fault) {
-    if (fault instanceof SourceFaults) return { ok: false, faults: fault.faults };
+    if (fault instanceof SourceFaults) return { ok: false, faults: [...preheader, ...fault.faults] };
     throw fault;
   }
 }
@@ -132,8 +132,13 @@ function requireElements(mjml: string): void {
 }
 
 function requireTemplate(source: string, field: string): void {
+  const faults = templateFaults(source, field);
+  if (faults.length > 0) throw new SourceFaults(...faults);
+}
+
+function templateFaults(source: string, field: string): FieldFault[] {
   const reading = readTemplate(source);
-  if (!reading.ok) throw new SourceFaults(...reading.faults.map(inField(field)));
+  return reading.ok ? [] : reading.faults.map(inField(field));
 }
 
 /** @throws SourceFaults unless a layout has one place for the content of others */
