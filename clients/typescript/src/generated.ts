@@ -3494,7 +3494,7 @@ export interface paths {
         put?: never;
         /**
          * Make the content of an older version the present one, as a new version
-         * @description Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+         * @description Nothing is lost: the present content stays in its own version. Restoring the present content makes no version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
          *
          *     It may take longer than a few seconds for a large mail.
          *

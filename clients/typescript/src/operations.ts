@@ -1849,7 +1849,7 @@ export interface Operations {
   getTemplateVersion(input: { id: string; version_id: string } & CallOptions): Call<Data<"getTemplateVersion">>;
   /**
    * Make the content of an older version the present one, as a new version.
-   * Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+   * Nothing is lost: the present content stays in its own version. Restoring the present content makes no version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
    *
    * It may take longer than a few seconds for a large mail.
    *
