@@ -130,9 +130,15 @@ async function requireSeen(
 }
 
 /** @throws ApiError PRECONDITION_FAILED unless the caller may have seen the revision, which stays until the transaction ends */
-async function lockSeen(tx: Queryable, workspaceId: WorkspaceId, id: string, mayBe: MayBe): Promise<void> {
+async function lockSeen(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  mayBe: MayBe,
+): Promise<number | undefined> {
   const locked = await lockRevision(tx, workspaceId, id);
   if (locked !== undefined) await requireSeen(tx, workspaceId, { id, ...locked }, mayBe);
+  return locked?.revision;
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, PRECONDITION_FAILED, VALIDATION_ERROR, PLAN_LIMIT_REACHED */
@@ -156,7 +162,9 @@ export async function replaceCampaign(
   const settings = await readCampaign(deps, caller, body, now);
   const isReplaced = await db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
-    await lockSeen(tx, workspaceId, id, mayBe);
+    const revision = await lockSeen(tx, workspaceId, id, mayBe);
+    // As PATCH: the draft keeps its revision, and so its approval.
+    if (revision === current.revision && !differs(current, settings)) return true;
     return withinBytes(deps, tx, workspaceId, () => updateDraft(tx, workspaceId, id, settings, now));
   });
   if (!isReplaced) throw notADraft((await requireCampaignState(db, workspaceId, id)).status);
