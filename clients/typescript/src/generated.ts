@@ -3494,7 +3494,7 @@ export interface paths {
         put?: never;
         /**
          * Make the content of an older version the present one, as a new version
-         * @description Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+         * @description Nothing is lost: the present content stays in its own version. Restoring the present content makes no version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
          *
          *     It may take longer than a few seconds for a large mail.
          *
@@ -3577,7 +3577,7 @@ export interface paths {
         get: operations["getCampaign"];
         /**
          * Replace a draft; omitted fields return to their defaults
-         * @description Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.
+         * @description Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it. Takes `If-Match` as PATCH does.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3589,7 +3589,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a campaign that is not sending; its messages stay in the log
-         * @description Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name.
+         * @description Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name. Takes `If-Match` as PATCH does.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -28091,6 +28091,8 @@ export interface operations {
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
                 "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -28140,6 +28142,7 @@ export interface operations {
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
@@ -28152,6 +28155,8 @@ export interface operations {
             header?: {
                 /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
                 "X-Workspace"?: components["parameters"]["Workspace"];
+                /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -28193,6 +28198,7 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             409: components["responses"]["CONFLICT"];
+            412: components["responses"]["PRECONDITION_FAILED"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

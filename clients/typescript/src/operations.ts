@@ -1849,7 +1849,7 @@ export interface Operations {
   getTemplateVersion(input: { id: string; version_id: string } & CallOptions): Call<Data<"getTemplateVersion">>;
   /**
    * Make the content of an older version the present one, as a new version.
-   * Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
+   * Nothing is lost: the present content stays in its own version. Restoring the present content makes no version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.
    *
    * It may take longer than a few seconds for a large mail.
    *
@@ -1913,7 +1913,7 @@ export interface Operations {
   updateCampaign(input: { id: string; body: Body<"updateCampaign">; query?: Query<"updateCampaign"> } & CallOptions): Call<Data<"updateCampaign">>;
   /**
    * Replace a draft; omitted fields return to their defaults.
-   * Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.
+   * Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it. Takes `If-Match` as PATCH does.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -1926,7 +1926,7 @@ export interface Operations {
   replaceCampaign(input: { id: string; body: Body<"replaceCampaign"> } & CallOptions): Call<Data<"replaceCampaign">>;
   /**
    * Delete a campaign that is not sending; its messages stay in the log.
-   * Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name.
+   * Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name. Takes `If-Match` as PATCH does.
    *
    * It may take longer than a few seconds if there is much data.
    *

@@ -101,19 +101,19 @@ export class TagReader {
     if (!isTag || end - at > maxTagLength) this.passedOver += end - at;
     this.position = end;
     if (this.role === "preformatted" && !this.isEnd) this.#passLineBreak();
-    if (this.role === "raw" && !this.isEnd && this.codes[end - 2] !== slash) this.#passRawText();
+    if (this.role === "raw" && !this.isEnd && this.codes[end - 2] !== slash) this.passRawText();
     return true;
   }
 
   /** Moves after the element of the last start tag. Without an end tag it does not move and returns false. */
   skipElement(): boolean {
-    const name = this.#name;
+    const name = this.name;
     const ahead = new TagReader(this.html, this.codes);
     ahead.position = this.position;
     for (let depth = 1; depth > 0; ) {
       const at = ahead.textEnd();
       if (!ahead.read(at)) return false;
-      const isNamesake = ahead.#name === name;
+      const isNamesake = ahead.name === name;
       // Paragraphs do not nest, and their end tags are often omitted.
       if (name === "p" && endsParagraph(ahead.role) && !(isNamesake && ahead.isEnd)) {
         this.position = at;
@@ -131,7 +131,7 @@ export class TagReader {
    */
   skipSmallText(): boolean {
     if (this.#smallTexts++ >= mostSmallTexts) return false;
-    const name = this.#name;
+    const name = this.name;
     const ahead = new TagReader(this.html, this.codes, this.#styles);
     ahead.position = this.position;
     const last = this.position + longestSmallText;
@@ -140,7 +140,7 @@ export class TagReader {
       if (at > last || !ahead.read(at)) return false;
       const hasSize = !ahead.isEnd && this.#styles?.givesSize(ahead.#styled) === true;
       if (hasSize || ahead.role === "picture") return false;
-      if (ahead.#name === name) depth += ahead.isEnd ? -1 : 1;
+      if (ahead.name === name) depth += ahead.isEnd ? -1 : 1;
     }
     this.position = ahead.position;
     return true;
@@ -148,7 +148,7 @@ export class TagReader {
 
   get #styled(): StyledElement {
     return {
-      element: this.#name,
+      element: this.name,
       classes: this.#classes,
       id: this.#id,
       style: this.#style,
@@ -162,7 +162,7 @@ export class TagReader {
   }
 
   /** The name of the last tag in lower case; empty for a comment. */
-  get #name(): string {
+  get name(): string {
     return this.html.slice(this.#nameStart, this.#nameEnd).toLowerCase();
   }
 
@@ -279,10 +279,10 @@ export class TagReader {
     if (this.codes[this.position] === lineFeed) this.position++;
   }
 
-  /** Moves to the end tag of the last raw element, or to the end of the HTML. */
-  #passRawText(): void {
+  /** Moves to the end tag of the last element, whose content is text, or to the end of the HTML. */
+  passRawText(): void {
     const { html, codes, position } = this;
-    const name = this.#name;
+    const name = this.name;
     const isEndTag = (at: number) =>
       this.#isNamed(at + 2, name) && nameEnd(codes, html.length, at + 2) === at + 2 + name.length;
     let at = html.indexOf("</", position);

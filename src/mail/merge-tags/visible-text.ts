@@ -1,5 +1,6 @@
 /** The text and the URLs that a reader of an HTML mail sees or can open. */
 
+import { type HiddenPart, hiddenParts } from "#mail/html/hidden-parts.ts";
 import { plainText } from "#mail/html/html-to-text.ts";
 import { type HtmlTag, mapHtml } from "#mail/html/tag-positions.ts";
 import { type Insertion, withInsertions } from "./template-pieces.ts";
@@ -9,12 +10,24 @@ const behindTags = /<(?:area|button|input)/i;
 
 /**
  * The visible words, with the URLs of links, image maps and forms with a submit button. Left out are hidden elements,
- * links without visible content, and alternative texts of pictures; also image maps and forms if the HTML has too much
- * markup.
+ * also those that are left open, links without visible content, and alternative texts of pictures; also image maps and
+ * forms if the HTML has too much markup.
+ * @param hidden the hidden parts to leave out, if not all
  */
-export function visibleText(html: string): string {
+export function visibleText(whole: string, hidden: readonly HiddenPart[] = hiddenParts(whole).parts): string {
+  const html = withoutParts(whole, hidden);
   const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html)?.tags ?? []) : [];
   return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
+}
+
+function withoutParts(html: string, parts: readonly HiddenPart[]): string {
+  let kept = "";
+  let done = 0;
+  for (const { start, end } of parts) {
+    kept += html.slice(done, start);
+    done = end;
+  }
+  return kept + html.slice(done);
 }
 
 /** Inserts the URLs of image maps and forms as words, which are hidden if their elements are. */

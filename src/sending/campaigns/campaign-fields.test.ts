@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { newId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -57,8 +56,8 @@ beforeAll(async () => {
     segment_conditions: rules("a"),
     html_content: "<p>Hello</p>",
     text_content: "Hello",
-    template_id: newId(),
-    template_version: 3,
+    template_id: await made("/templates", { name: "T", subject: "Hi", html_content: "<p>x</p>" }),
+    template_version: 1,
     mjml: "<mjml></mjml>",
     design: { version: 1, blocks: [{ z: 1, a: "Hello" }] },
     enable_open_tracking: true,

@@ -165,15 +165,16 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       mayTakeLong: "working aside",
       summary: "Replace a draft; omitted fields return to their defaults",
       description:
-        "Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.",
+        "Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it. Takes `If-Match` as PATCH does.",
       needs: need(campaigns, "write"),
       body: NewCampaign,
       answer: Campaign,
       message: "Campaign updated",
+      conditional: true,
       etag: etagOf,
       bodyLimit: BODY_LIMIT,
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
-      handle: ({ caller, params, body }) => replaceCampaign(deps, caller, params.id, body),
+      handle: (request) => replaceCampaign(deps, request),
     }),
     endpoint({
       id: "deleteCampaign",
@@ -182,13 +183,14 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Delete a campaign that is not sending; its messages stay in the log",
       description:
-        "Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name.",
+        "Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name. Takes `If-Match` as PATCH does.",
       needs: need(campaigns, "write"),
       answer: Deleted,
       message: "Campaign deleted",
+      conditional: true,
       errors: ["CONFLICT"],
-      async handle({ caller, params }) {
-        await deleteCampaign(deps, caller.workspaceId, params.id);
+      async handle({ caller, params, mayBe }) {
+        await deleteCampaign(deps, caller.workspaceId, params.id, mayBe);
         return { id: params.id, deleted: true } as const;
       },
     }),

@@ -217,6 +217,17 @@ export async function insertCampaign(
     values (${workspaceId}, ${campaign.id}, ${now}, ${now}, ${mediaIds}, ${settingValues(campaign)})`);
 }
 
+/** The revision of a campaign, which no other request changes before the transaction ends; undefined if there is none. */
+export function lockRevision(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Pick<Campaign, "revision"> | undefined> {
+  return tx.row(sql`
+    select c.revision from campaigns c
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere} for update`);
+}
+
 /** Replaces a draft. False when the campaign is not a draft. */
 export async function updateDraft(
   db: Queryable,

@@ -67,6 +67,7 @@ describe("PATCH of a campaign", () => {
     const same = { name, subject, html_content, design, scheduled_at, mailing_list_id };
     const answer = await patch(before.id, same);
     expect([answer.status, answer.body.data]).toEqual([200, before]);
+    expect((await call("PUT", `/campaigns/${before.id}`, before)).body.data).toEqual(before);
     expect((await patch(before.id, { ...same, design: { a: 2 } })).body.data.revision).toBe(
       before.revision + 1,
     );
@@ -174,6 +175,25 @@ describe("the version of a campaign", () => {
     expect((await read(id)).subject).toBe("First");
   });
 
+  test("older in If-Match lets PUT and DELETE change nothing", async () => {
+    const { id, revision } = await create();
+    await patch(id, { subject: "Theirs" });
+    const body = { name: "Mine", subject: "Mine", from_email: "news@shop.test", html_content: "<p>x</p>" };
+    const whole = { ...body, mailing_list_id: list };
+    const headersOf = (version: number) => ({ headers: { "If-Match": `"${version}"` } });
+    for (const answer of [
+      await call("PUT", `/campaigns/${id}`, whole, headersOf(revision)),
+      await call("DELETE", `/campaigns/${id}`, undefined, headersOf(revision)),
+    ]) {
+      expect([answer.status, answer.body.current?.subject]).toEqual([412, "Theirs"]);
+    }
+    expect((await read(id)).subject).toBe("Theirs");
+    const replaced = await call("PUT", `/campaigns/${id}`, whole, headersOf(revision + 1));
+    expect([replaced.status, replaced.body.data.subject]).toEqual([200, "Mine"]);
+    const { status } = await call("DELETE", `/campaigns/${id}`, undefined, headersOf(revision + 2));
+    expect(status).toBe(200);
+  });
+
   test("lets one of many simultaneous changes with the same If-Match through", async () => {
     const { id } = await create();
     const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => patch(id, { subject: `S${n}` }, '"1"')));
@@ -193,7 +213,7 @@ describe("the version of a campaign", () => {
 
   test("rises with PUT, too", async () => {
     const made = await create();
-    const { body, headers } = await call("PUT", `/campaigns/${made.id}`, made);
+    const { body, headers } = await call("PUT", `/campaigns/${made.id}`, { ...made, name: "July" });
     expect([body.data.revision, headers.get("etag")]).toEqual([made.revision + 1, `"${made.revision + 1}"`]);
   });
 });

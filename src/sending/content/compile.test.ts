@@ -212,6 +212,19 @@ describe("the unsubscribe link", () => {
       '<form><input type="submit" formaction="{{ unsubscribe_url }}" value="Leave"></form>',
       false,
     ],
+    ["it is a text to edit", `<textarea>${wayOut}</textarea><p>x</p>`, true],
+    ["it is a choice", `<select><option>${wayOut}</select><p>x</p>`, true],
+    ["its cell hides it", `<table><tr><td><div hidden>${wayOut}</td></tr></table>`, true],
+    ["it is behind a hidden cell", `<table><tr><td hidden><td>${wayOut}</table>`, false],
+    ["it is behind the cell of what hides", `<table><tr><td><div hidden>a</td><td>${wayOut}</table>`, false],
+    ["it is behind a hidden paragraph", `<p hidden>a<div>${wayOut}</div>`, false],
+    ["it is behind hidden formatting", `<div><b hidden>a</b></div>${wayOut}`, false],
+    ["it is behind a hidden item", `<ul><li hidden>a<li>${wayOut}</ul>`, false],
+    [
+      "a branch decides about what hides",
+      `{% if a %}<p hidden>{% else %}<p>{% endif %}x</p>${wayOut}`,
+      false,
+    ],
     ["it is in a cell", `<table><tr><td>a</td><td>${wayOut}</td></tr></table>`, false],
   ])("is added to the HTML where %s: %j %s", (_what, html, added) => {
     expect(hasFooter(html)).toBe(added);
@@ -393,6 +406,35 @@ describe("what is wrong with a content", () => {
     // The footer has two elements with five attributes.
     const most = mostMarkup - 1 - 9;
     expect([withMarkup(most), withMarkup(most + 1)]).toEqual([[], crowded]);
+  });
+
+  const hides = (what: string, column: number) => [
+    [
+      "html_content",
+      1,
+      column,
+      `html_content, line 1, column ${column}: ${what} is left open and hides the unsubscribe link at the end of the body: close it.`,
+    ],
+  ];
+  test.each([
+    ["<div style='display:none'>", "", "This <div>"],
+    ["<div style='display:none'>", `<p>${wayOut}</p>`, "This <div>"],
+    ["<div hidden/>", wayOut, "This <div>"],
+    ["<span hidden><div>", `</span>${wayOut}`, "This <span>"],
+    ["<b hidden>", `<div></b></div><div><b hidden></div>`, "This <b>", 43],
+    ["<p hidden><button>", `<p>${wayOut}</p>`, "This <p>"],
+    ["<table><b hidden>", `</table>${wayOut}`, "This <b>", 20],
+    ["<!-- note", wayOut, "This comment"],
+    ["<style>", wayOut, "This <style>"],
+    ["<title/>", wayOut, "This <title>"],
+    ["<textarea>", wayOut, "This <textarea>"],
+    ["<select>", wayOut, "This <select>"],
+    ["<script>", "", "This <script>"],
+    ["<a href='x", "", "This <a>"],
+  ])("is said of what hides the footer: %s%s", (opened, behind, what, column?: number) => {
+    expect(faultsOf({ html_content: `<p>Hello</p>${opened}${behind}</body>` })).toEqual(
+      hides(what, column ?? 13),
+    );
   });
 
   test("is said of all parts at once", () => {

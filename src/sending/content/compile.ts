@@ -5,7 +5,7 @@
 
 import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
 import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html-template.ts";
-import { readTemplate, type Template } from "#mail/merge-tags/read-template.ts";
+import { locateFaults, readTemplate, type Template } from "#mail/merge-tags/read-template.ts";
 import { type Insertion, withInsertions } from "#mail/merge-tags/template-pieces.ts";
 import { textTemplateOf, urlInsertions } from "#mail/merge-tags/text-template.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
@@ -23,6 +23,7 @@ import {
 import { type RenderableContent, renderContent, sampleLinks, sampleValues } from "./render.ts";
 import {
   type Footer,
+  footerFault,
   footerIfMissing,
   htmlUnsubscribeLink,
   textUnsubscribeLink,
@@ -66,7 +67,7 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
   const { faults, warnings, ...templates } = readContent(given, options.fields);
   if (faults.length > 0) return { ok: false, faults, warnings };
   const content = compileTemplates(templates, options);
-  if (content === null) return { ok: false, faults: [tooMuchMarkup], warnings };
+  if ("faults" in content) return { ...content, ok: false, warnings };
   const trial = renderContent(content, sampleValues, sampleLinks);
   if (trial.ok) return { ok: true, content, warnings };
   return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
@@ -87,16 +88,21 @@ function compileLine(template: Template, timezone: string): Render {
   return compileTemplate(withInsertions(template.source, urlInsertions(template)), "line", timezone);
 }
 
-/** Null when the HTML with the footer has too much markup. */
+/** The faults are those of HTML that takes no footer: it has too much markup, or hides the place of the footer. */
 function compileTemplates(
   given: Pick<ContentReading, "subject" | "html" | "text">,
   { tracksOpens, tracksClicks, footer, timezone }: ContentOptions,
-): CompiledContent | null {
+): CompiledContent | { readonly faults: readonly ContentFault[] } {
   const { subject } = given;
   const compile = ({ source }: Template, kind: "html" | "text", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
   const html = given.html && formsOf(given.html, footer, htmlUnsubscribeLink, footedHtml);
-  if (given.html !== null && html === null) return null;
+  if (given.html !== null && html === null) return { faults: [tooMuchMarkup] };
+  const isFooted = html !== null && (html.hasFooter || html.ifLinkMissing !== null);
+  const hiding = given.html !== null && isFooted ? footerFault(given.html) : null;
+  if (given.html !== null && hiding !== null) {
+    return { faults: locateFaults(given.html.source, [hiding]).map(inField("html_content")) };
+  }
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
   // The footer's link is not tracked, so the other links have the same indexes with and without it.
   const { links, insertions } = html ? linksOf(html.first) : { links: [], insertions: [] };

@@ -4,12 +4,12 @@ import { type LanguageSource, languageOf } from "#audience/languages/recipient-l
 import { spanAt } from "#mail/html/tag-positions.ts";
 import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
 import { escapeHtml } from "#mail/merge-tags/escape.ts";
+import { HiddenTemplateParts } from "#mail/merge-tags/hidden-template-parts.ts";
 import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html-template.ts";
 import type { MergeValues } from "#mail/merge-tags/liquid-engine.ts";
 import type { Template } from "#mail/merge-tags/read-template.ts";
-import { htmlWithPlaceholders } from "#mail/merge-tags/tag-placeholders.ts";
+import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import { type Piece, withInsertions } from "#mail/merge-tags/template-pieces.ts";
-import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import type { Language } from "#platform/languages/language.ts";
 import type { VariableName } from "./merge-tag-names.ts";
@@ -90,10 +90,12 @@ function literalHtml(text: string): string {
  */
 export type UnsubscribeLink = "shown" | "missing" | "uncertain";
 
-/** A link that is not visible counts as missing. */
+/** A link that is not visible counts as missing. If merge tags decide what is hidden, nothing is certain. */
 export function htmlUnsubscribeLink(template: HtmlTemplate): UnsubscribeLink {
-  const seen = new Set(seenPieces(template));
-  return unsubscribeLink(template, (piece) => seen.has(piece));
+  const parts = HiddenTemplateParts.of(template);
+  const seen = new Set(parts?.seenPieces().map((index) => template.pieces[index]));
+  const link = unsubscribeLink(template, (piece) => seen.has(piece));
+  return link === "shown" && parts?.isCertain === false ? "uncertain" : link;
 }
 
 export function textUnsubscribeLink(template: Template): UnsubscribeLink {
@@ -117,12 +119,15 @@ function isWritten({ kind, role }: Piece): boolean {
   return kind === "output" && role === "shown";
 }
 
-/** The merge tags at visible places of the HTML. */
-function seenPieces(template: HtmlTemplate): Piece[] {
-  const marked = htmlWithPlaceholders(template);
-  if (marked === null) return [];
-  const found = visibleText(marked.html).matchAll(marked.words);
-  return [...found].flatMap(([, index]) => template.pieces[Number(index)] ?? []);
+/** What hides the place of the footer from every recipient: an element, a comment or a tag that is left open. */
+export function footerFault(template: HtmlTemplate): PlacedFault | null {
+  const hiding = HiddenTemplateParts.of(template)?.hiding(bodyEnd(template)) ?? null;
+  if (hiding === null) return null;
+  const { at, what } = hiding;
+  return {
+    at,
+    message: `This ${what} is left open and hides the unsubscribe link at the end of the body: close it.`,
+  };
 }
 
 /** The source of an HTML template with the footer. */

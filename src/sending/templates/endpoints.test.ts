@@ -29,6 +29,19 @@ const refusal = async (change: object) => {
 };
 
 describe("a template", () => {
+  test("with faults in several fields is refused with all of them", async () => {
+    const body = {
+      name: "T",
+      subject: "{{ a | b }}",
+      html_content: "{% c %}",
+      preheader: "{{",
+      text_content: "{{",
+    };
+    const { status, body: answer } = await call("POST", "/templates", body);
+    const fields = answer.details.map(({ field }: { field: string }) => field);
+    expect([status, fields.sort()]).toEqual([400, ["html_content", "preheader", "subject", "text_content"]]);
+  });
+
   test("in HTML is sent as it was written, with its preheader hidden at the beginning", async () => {
     const html = "<!doctype html><body class=a>\n<p>{{ a | default: '<b>' }}</p></body>";
     const plain = await created({ html_content: html });
@@ -108,7 +121,7 @@ describe("a template", () => {
     [
       "with two",
       { html_content: "a", mjml: mjmlOf("b") },
-      "html_content mjml and design exclude each other: give one",
+      "html_content excludes mjml and design, as each of them does the others: give one",
     ],
     ["without a subject", { subject: null, html_content: "a" }, "subject is required"],
     [

@@ -223,7 +223,7 @@ export function templateEndpoints(deps: TemplateEndpointDeps): Endpoint[] {
       mayTakeLong: "working aside",
       summary: "Make the content of an older version the present one, as a new version",
       description:
-        "Nothing is lost: the present content stays in its own version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.",
+        "Nothing is lost: the present content stays in its own version. Restoring the present content makes no version. The content is compiled again, with its layout as it is now. Refused (400) if that layout was deleted.",
       needs: need(templates, "write"),
       answer: MailTemplate,
       message: "Version restored",

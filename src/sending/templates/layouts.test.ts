@@ -49,6 +49,36 @@ describe("a layout", () => {
     expect((await call("GET", `/templates/${id}`)).body.data).toEqual(after);
   });
 
+  test("is not hidden or ended by what it wraps", async () => {
+    const { id: layout_id } = await layoutOf("<div>{{ content }}</div><p>{{ unsubscribe_url }}</p>");
+    const left = (what: string) =>
+      `This ${what} is left open and hides the part of the layout behind it: close it.`;
+    const faults = [
+      ["<!-- foo", left("comment")],
+      ["<title>", left("<title>")],
+      ["<textarea>", left("<textarea>")],
+      ['<div style="display:none">', left("<div>")],
+      ['<a href="foo', left("<a>")],
+      ["</div><p>y", "This </div> ends an element of the layout, and none of the template: leave it out."],
+      ["</body></html>", "The layout has the document: leave out <html>, <head> and <body>."],
+    ];
+    for (const [html, message] of faults) {
+      expect(await refusal({ layout_id, html_content: `<p>x</p>${html}` })).toEqual([
+        400,
+        `html_content, line 1, column 9: ${message}`,
+      ]);
+    }
+    await created({
+      layout_id,
+      html_content: "{% if a %}<div>{% else %}<div hidden>{% endif %}<p>x<br>y</div>",
+    });
+    const refused = { kind: "layout", subject: null, html_content: "<div hidden><p>{{ content }}</p></div>" };
+    expect(await refusal(refused)).toEqual([
+      400,
+      "html_content: a layout shows its content: its <div> hides {{ content }}",
+    ]);
+  });
+
   test("in MJML wraps MJML, with the head of both, and designs", async () => {
     const mjml = `<mjml><mj-head><mj-title>Shop</mj-title></mj-head><mj-body><mj-section><mj-column><mj-text>Top</mj-text></mj-column></mj-section>
       {{ content }}</mj-body></mjml>`;

@@ -93,7 +93,9 @@ function requireWritten({ html_content, mjml, design }: TemplateChange): Written
   if (design != null) bodies.push({ format: "design", design: readDesignSize(design) });
   const [body, ...others] = bodies;
   if (body === undefined) throw fieldError("html_content", "is required, or mjml, or design");
-  if (others.length > 0) throw fieldError("html_content", "mjml and design exclude each other: give one");
+  if (others.length > 0) {
+    throw fieldError("html_content", "excludes mjml and design, as each of them does the others: give one");
+  }
   return body;
 }
 

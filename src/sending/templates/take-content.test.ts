@@ -107,7 +107,7 @@ describe("a campaign from a template", () => {
     const draft = await campaign({ template_id: id });
     const without = { html_content: null, text_content: "text" };
     const textOnly = await patch(draft.id, without);
-    expect(textOnly).toMatchObject({ ...without, ...copied });
+    expect(textOnly).toMatchObject({ ...without, ...copied, mjml: null, design: null });
     const key = await service.newKey(["campaigns:read", "campaigns:write"]);
     const again = await call("PUT", `/campaigns/${draft.id}`, textOnly, { key });
     expect(contentOf(again.body.data)).toEqual(contentOf(textOnly));
@@ -173,6 +173,13 @@ describe("a campaign from a template", () => {
     const { id } = await template();
     const key = await service.newKey(["campaigns:read", "campaigns:write"]);
     expect(await refused({ template_id: id }, { key })).toEqual([403, ["templates:read"]]);
+    const html_content = "<p>own</p>";
+    expect(await refused({ template_id: id, html_content }, { key })).toEqual([403, ["templates:read"]]);
+    expect(await refused({ template_id: list, html_content })).toEqual([
+      400,
+      "template_id is no template of this workspace",
+    ]);
+    expect((await refused({ template_id: id, template_version: 99, html_content }))[0]).toBe(400);
     const layout = await template({ kind: "layout", subject: null, html_content: "{{ content }}" });
     expect(await refused({ template_id: layout.id })).toEqual([
       400,

@@ -60,22 +60,43 @@ export async function takeContent<Body extends GivenContent>(
   const template = namedTemplate(body, present);
   // HTML in place of HTML that was made from MJML.
   const isStale = body.html_content !== undefined && body.mjml === undefined && present?.mjml != null;
+  const isDesignStale = body.html_content === null && body.design === undefined && isDesign(present?.design);
   const named = {
     ...body,
     ...(isStale && { mjml: null }),
+    ...(isDesignStale && { design: null }),
     ...(body.template_id === null && { template_version: null }),
   };
   const html = readBody(body.html_content);
   const source = html === null ? sourceOf(body) : null;
   const isRemoved =
     body.html_content !== undefined && present !== null && isMadeFrom(present, source, template);
-  if (html !== null || isRemoved) return named;
+  if (html !== null || isRemoved) {
+    await requireNamed(deps, caller, template, present);
+    return named;
+  }
   if (source !== null) {
     // An older source would not fit this content.
     const other = source.format === "mjml" ? { design: null } : { mjml: null };
     return { ...named, ...other, html_content: await compiled(deps, caller, source) };
   }
   return template === null ? named : { ...body, ...(await contentOfTemplate(deps, caller, template, body)) };
+}
+
+/**
+ * A template that is only named must exist like one that is taken over, unless the draft names it already: then it may have
+ * been deleted since.
+ */
+async function requireNamed(
+  { db }: ContentDeps,
+  caller: Caller,
+  template: NamedTemplate | null,
+  present: PresentContent | null,
+): Promise<void> {
+  if (template === null) return;
+  const isPresent = template.id === present?.template_id;
+  if (isPresent && (template.version === null || template.version === present.template_version)) return;
+  await requireContentOf(db, caller, template);
 }
 
 /** Whether a draft has this source and this version of a template, as far as they are given. */
@@ -163,15 +184,10 @@ function namedTemplate(
 async function contentOfTemplate(
   { db }: ContentDeps,
   caller: Caller,
-  { id, version }: NamedTemplate,
+  template: NamedTemplate,
   given: GivenContent,
 ): Promise<Required<Omit<GivenContent, "subject">> & { readonly subject: string }> {
-  requirePermissions(caller, [READ_TEMPLATES]);
-  const found = await findContentOf(db, caller.workspaceId, id, version);
-  if (found === undefined) {
-    throw fieldError("template_id", unknownVersion(version));
-  }
-  if (found.kind === "layout") throw fieldError("template_id", "is a layout: name a template in it");
+  const found = await requireContentOf(db, caller, template);
   const { subject, preheader, compiled_html, text_content, layout_id } = found;
   const hasSource = layout_id === null;
   return {
@@ -180,9 +196,17 @@ async function contentOfTemplate(
     text_content: given.text_content === undefined ? text_content : given.text_content,
     mjml: hasSource && found.mjml !== null ? mjmlWith(found.mjml, preheader) : null,
     design: hasSource && found.design !== null ? designWith(found.design, preheader) : null,
-    template_id: id,
+    template_id: template.id,
     template_version: found.version,
   };
+}
+
+async function requireContentOf(db: Queryable, caller: Caller, { id, version }: NamedTemplate) {
+  requirePermissions(caller, [READ_TEMPLATES]);
+  const found = await findContentOf(db, caller.workspaceId, id, version);
+  if (found === undefined) throw fieldError("template_id", unknownVersion(version));
+  if (found.kind === "layout") throw fieldError("template_id", "is a layout: name a template in it");
+  return found;
 }
 
 /** A draft has no preheader of its own, so its source has it. */

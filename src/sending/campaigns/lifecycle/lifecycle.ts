@@ -33,6 +33,7 @@ import {
   findCampaign,
   findCampaignState,
   insertCampaign,
+  lockRevision,
   removeCampaign,
   updateDraft,
   type Without,
@@ -114,16 +115,41 @@ async function addCampaign(
   await withinBytes(deps, tx, workspaceId, () => insertCampaign(tx, workspaceId, campaign, now));
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR, PLAN_LIMIT_REACHED */
+type MayBe = ChangeRequest["mayBe"];
+
+/** @throws ApiError PRECONDITION_FAILED unless the caller may have seen this revision */
+async function requireSeen(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { id, revision }: Pick<Campaign, "id" | "revision">,
+  mayBe: MayBe,
+): Promise<void> {
+  if (mayBe(etagOf({ revision }))) return;
+  const current = await requireCampaign(db, workspaceId, id, "attachments");
+  throw changedMeanwhile("campaign", current, " (attachments without their content)");
+}
+
+/** @throws ApiError PRECONDITION_FAILED unless the caller may have seen the revision, which stays until the transaction ends */
+async function lockSeen(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  mayBe: MayBe,
+): Promise<number | undefined> {
+  const locked = await lockRevision(tx, workspaceId, id);
+  if (locked !== undefined) await requireSeen(tx, workspaceId, { id, ...locked }, mayBe);
+  return locked?.revision;
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, PRECONDITION_FAILED, VALIDATION_ERROR, PLAN_LIMIT_REACHED */
 export async function replaceCampaign(
   deps: CampaignDeps,
-  caller: Caller,
-  id: string,
-  given: NewCampaign,
+  { caller, params: { id }, body: given, mayBe }: EndpointRequest<{ id: string }, unknown, NewCampaign>,
 ): Promise<Campaign> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const current = await requireCampaign(db, workspaceId, id, "attachments");
+  await requireSeen(db, workspaceId, current, mayBe);
   if (current.status !== "draft") throw notADraft(current.status);
   const now = clock.now();
   // An omitted field has its default, and not that of the draft.
@@ -136,6 +162,9 @@ export async function replaceCampaign(
   const settings = await readCampaign(deps, caller, body, now);
   const isReplaced = await db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
+    const revision = await lockSeen(tx, workspaceId, id, mayBe);
+    // As PATCH: the draft keeps its revision, and so its approval.
+    if (revision === current.revision && !differs(current, settings)) return true;
     return withinBytes(deps, tx, workspaceId, () => updateDraft(tx, workspaceId, id, settings, now));
   });
   if (!isReplaced) throw notADraft((await requireCampaignState(db, workspaceId, id)).status);
@@ -159,8 +188,7 @@ export async function updateCampaign(
   const { workspaceId } = caller;
   for (let attempt = 0; attempt < MOST_CHANGES; attempt += 1) {
     const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
-    if (!mayBe(etagOf(current)))
-      throw changedMeanwhile("campaign", current, " (attachments without their content)");
+    await requireSeen(db, workspaceId, current, mayBe);
     if (current.status !== "draft") throw notADraft(current.status);
     if (!changesSomething(body)) break;
     if (await change(deps, caller, current, body, clock.now())) break;
@@ -276,10 +304,7 @@ export async function sendCampaign(
   }
   const campaign = required(await findCampaign(db, workspaceId, id), "Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
-  if (!mayBe(etagOf(campaign))) {
-    const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
-    throw changedMeanwhile("campaign", current, " (attachments without their content)");
-  }
+  await requireSeen(db, workspaceId, campaign, mayBe);
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;
@@ -406,8 +431,13 @@ export async function deleteCampaign(
   { db, clock }: CampaignDeps,
   workspaceId: WorkspaceId,
   id: string,
+  mayBe: MayBe,
 ): Promise<void> {
-  if (await db.transaction((tx) => removeCampaign(tx, workspaceId, id, clock.now()))) return;
+  const isRemoved = await db.transaction(async (tx) => {
+    await lockSeen(tx, workspaceId, id, mayBe);
+    return removeCampaign(tx, workspaceId, id, clock.now());
+  });
+  if (isRemoved) return;
   await requireCampaignState(db, workspaceId, id);
   throw new ApiError("CONFLICT", "The campaign is being sent: pause or cancel it first");
 }

@@ -6,7 +6,7 @@ import { locateFaults, readTemplate } from "#mail/merge-tags/read-template.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import { compileContent } from "#sending/content/compile.ts";
 import { unknownNames } from "#sending/content/merge-tag-names.ts";
-import { type ContentFault, fieldFault, inField } from "#sending/content/parse-content.ts";
+import { type ContentFault, fieldFault, inField, readContent } from "#sending/content/parse-content.ts";
 import type { DesignBrand } from "#sending/designs/design.ts";
 import { compileSource } from "./compile-source.ts";
 import { bodyFields, type ContentSource } from "./content-source.ts";
@@ -28,8 +28,14 @@ export type CheckedTemplate =
 export async function checkTemplate(template: TemplateToCheck, brand: DesignBrand): Promise<CheckedTemplate> {
   const { source, subject, text_content } = template;
   const compiled = await compileSource(source, brand);
-  if (!compiled.ok) return compiled;
   const fields = new Set(template.fields);
+  if (!compiled.ok) {
+    const others = readContent({ subject, html_content: null, text_content }, fields).faults;
+    return {
+      ok: false,
+      faults: [...others.filter((fault) => fault.field !== "html_content"), ...compiled.faults],
+    };
+  }
   const field = bodyFields[source.body.format];
   const content = compileContent(
     { subject, html_content: compiled.html, text_content },

@@ -12,7 +12,7 @@ import { fieldFault, inField } from "#sending/content/parse-content.ts";
 import type { DesignBrand } from "#sending/designs/design.ts";
 import { designToMjml } from "#sending/designs/design-to-mjml.ts";
 import { readDesign } from "#sending/designs/read-design.ts";
-import { contentPlaceFault } from "./content-place.ts";
+import { contentPlaceFault, hiddenPartsOf } from "./content-place.ts";
 import { bodyFields, type ContentSource, type WrittenBody } from "./content-source.ts";
 
 export type CompiledSource =
@@ -32,14 +32,14 @@ class SourceFaults extends Error {
 type MjmlBody = Exclude<WrittenBody, { format: "html" }>;
 
 export async function compileSource(source: ContentSource, brand: DesignBrand): Promise<CompiledSource> {
+  const preheader = source.preheader === null ? [] : templateFaults(source.preheader, "preheader");
   try {
-    if (source.preheader !== null) requireTemplate(source.preheader, "preheader");
     const html = await (source.body.format === "html"
       ? compileHtml(source.body.html, source)
       : compileToMjml(source.body, source, brand));
-    return { ok: true, html };
+    return preheader.length === 0 ? { ok: true, html } : { ok: false, faults: preheader };
   } catch (fault) {
-    if (fault instanceof SourceFaults) return { ok: false, faults: fault.faults };
+    if (fault instanceof SourceFaults) return { ok: false, faults: [...preheader, ...fault.faults] };
     throw fault;
   }
 }
@@ -55,14 +55,31 @@ function joinHtml(layout: WrittenBody, html: string): string {
   if (layout.format !== "html") {
     throw new SourceFaults(fieldFault("layout_id", "is of a layout in MJML, which wraps MJML and designs"));
   }
-  const document = /<(?:!doctype|html|head|body)\b/i.exec(html);
+  const document = /<\/?(?:!doctype|html|head|body)\b/i.exec(html);
   if (document !== null) {
     const message = "The layout has the document: leave out <html>, <head> and <body>.";
     throw faultsAt("html_content", html, [{ at: document.index, message }]);
   }
+  const faults = fragmentFaults(html);
+  if (faults.length > 0) throw faultsAt("html_content", html, faults);
   const [place] = contentPlaces(layout.html);
   if (place === undefined) throw new Error("a layout without a place for its content");
   return layout.html.slice(0, place.start) + html + layout.html.slice(place.end);
+}
+
+/** What would hide a part of the layout around the HTML, or end its elements. */
+function fragmentFaults(html: string): PlacedFault[] {
+  const parts = hiddenPartsOf(html);
+  const hiding = parts?.hiding(html.length) ?? null;
+  const open = hiding && {
+    at: hiding.at,
+    message: `This ${hiding.what} is left open and hides the part of the layout behind it: close it.`,
+  };
+  const ends = parts?.strayEnds().map(({ at, what }) => ({
+    at,
+    message: `This ${what} ends an element of the layout, and none of the template: leave it out.`,
+  }));
+  return [...(ends ?? []), ...(open === null ? [] : [open])];
 }
 
 async function compileToMjml(body: MjmlBody, source: ContentSource, brand: DesignBrand): Promise<string> {
@@ -115,8 +132,13 @@ function requireElements(mjml: string): void {
 }
 
 function requireTemplate(source: string, field: string): void {
+  const faults = templateFaults(source, field);
+  if (faults.length > 0) throw new SourceFaults(...faults);
+}
+
+function templateFaults(source: string, field: string): FieldFault[] {
   const reading = readTemplate(source);
-  if (!reading.ok) throw new SourceFaults(...reading.faults.map(inField(field)));
+  return reading.ok ? [] : reading.faults.map(inField(field));
 }
 
 /** @throws SourceFaults unless a layout has one place for the content of others */

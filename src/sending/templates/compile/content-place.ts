@@ -1,6 +1,9 @@
 /** The place `{{ content }}` of a layout, where the content of other templates is put. */
 import { Parser } from "htmlparser2";
 import type { Span } from "#mail/html/tag-positions.ts";
+import { HiddenTemplateParts } from "#mail/merge-tags/hidden-template-parts.ts";
+import { htmlTemplate } from "#mail/merge-tags/html-template.ts";
+import { readTemplate } from "#mail/merge-tags/read-template.ts";
 import { contentPlaces, takesSections } from "#mail/mjml/join-mjml.ts";
 import { MarkedSource } from "#mail/mjml/marked-source.ts";
 import type { WrittenBody } from "./content-source.ts";
@@ -25,7 +28,16 @@ export function contentPlaceFault(source: string, format: Format): string | null
     more.length === 0 &&
     place.depth === 0 &&
     (format === "html" ? isShownInBody(source, place) : takesSections(source, place));
+  const hiding = isPlaced && format === "html" ? hiddenPartsOf(source)?.hiding(place.start) : null;
+  if (hiding) return `a layout shows its content: its ${hiding.what} hides {{ content }}`;
   return isPlaced ? null : `a layout has {{ content }} once, outside of conditions: ${wherePlaced[format]}`;
+}
+
+/** The hidden parts of HTML that can be read as a template; null if they cannot be told. */
+export function hiddenPartsOf(html: string): HiddenTemplateParts | null {
+  const reading = readTemplate(html);
+  const template = reading.ok ? htmlTemplate(reading.template) : null;
+  return template && HiddenTemplateParts.of(template);
 }
 
 /** Elements whose content is no text of the mail, or which cannot have the elements of a mail. */
