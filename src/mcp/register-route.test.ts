@@ -98,10 +98,10 @@ describe("the tools", () => {
       });
     }
     const misspelt = await post(request("tools/list"), {}, "?tool=all");
-    expect([misspelt.status, (await misspelt.json()).error]).toEqual([
-      400,
-      "tool is not a known query parameter: did you mean tools?",
-    ]);
+    expect(misspelt.status).toBe(400);
+    expect(await misspelt.json()).toMatchObject({
+      error: "tool is not a known query parameter: did you mean tools?",
+    });
   });
 
   test("of creations are additive, unless they reach people or cost money", async () => {
