@@ -69,7 +69,9 @@ export async function insertShareLink(
 }
 
 export async function removeEndedLinks(tx: Queryable, workspaceId: WorkspaceId, now: Date): Promise<void> {
-  await tx.run(sql`delete from share_links l where l.workspace_id = ${workspaceId} and not ${hasNotEnded(now)}`);
+  await tx.run(
+    sql`delete from share_links l where l.workspace_id = ${workspaceId} and not ${hasNotEnded(now)}`,
+  );
 }
 
 /** @returns the name of what it showed; undefined when there is no such link, or it has ended */
