@@ -18,6 +18,7 @@ import { withoutQuotedValues } from "./imports/dry-run-report.ts";
 import { importEndpoints } from "./imports/endpoints.ts";
 import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
 import { importOutcome } from "./imports/import-result.ts";
+import { usedByWorkspace } from "./languages/used-by-workspace.ts";
 import { mailingListEndpoints } from "./mailing-lists/endpoints.ts";
 import type { ListCampaigns } from "./mailing-lists/stats-from-daily-counters.ts";
 import { segmentEndpoints } from "./segments/endpoints.ts";
@@ -70,7 +71,7 @@ export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): E
     ...importEndpoints({ db, clock, plans }),
     ...exportEndpoints({ db, clock, plans }),
     ...bulkActionEndpoints({ db, clock }),
-    ...customFieldEndpoints({ db, clock, uses: [usedByImports, ...fieldUses] }),
+    ...customFieldEndpoints({ db, clock, uses: [usedByImports, usedByWorkspace, ...fieldUses] }),
     ...segmentEndpoints({ db, clock, uses: [usedBySuppression, ...segmentUses], keepName: keepSegmentName }),
     ...suppressionListEndpoints({ db, clock, plans, causesOf }),
   ];

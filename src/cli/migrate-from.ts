@@ -29,6 +29,8 @@ interface Product {
   readonly name: string;
   readonly description: string;
   readonly readFiles: ReadFiles;
+  /** Options that only some sources have a use for. */
+  readonly takes: readonly ("list" | "status" | "optOutColumn")[];
   /** Undefined for a product that is read from files alone. */
   readonly api?: {
     readonly read: ReadApi;
@@ -42,29 +44,34 @@ const products: Readonly<Record<string, Product>> = {
     name: "listmonk",
     description: "from listmonk: its API (with LISTMONK_TOKEN=user:token) or its CSV export",
     readFiles: readListmonkExport,
+    takes: ["list", "status"],
     api: { read: readListmonkApi, secretName: "LISTMONK_TOKEN" },
   },
   mailchimp: {
     name: "Mailchimp",
     description: "from Mailchimp: its API (with MAILCHIMP_API_KEY) or its exported files",
     readFiles: readMailchimpExport,
+    takes: ["list", "status"],
     api: { read: readMailchimpApi, secretName: "MAILCHIMP_API_KEY" },
   },
   sendgrid: {
     name: "SendGrid",
     description: "from SendGrid: its API (with SENDGRID_API_KEY) or its exported files",
     readFiles: readSendGridFiles,
+    takes: ["list", "status"],
     api: { read: readSendGridApi, secretName: "SENDGRID_API_KEY" },
   },
   postal: {
     name: "Postal",
     description: "from Postal: a file of its suppressions",
     readFiles: readPostalFiles,
+    takes: [],
   },
   "csv-folder": {
     name: "CSV files",
     description: "from a folder of CSV files: each is a list, suppressions.csv has who gets no mail",
     readFiles: readCsvFolder,
+    takes: ["status", "optOutColumn"],
   },
 };
 
@@ -86,7 +93,7 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
     .command("migrate-from")
     .description("take people, suppressions and templates over from another product; sends no mail");
   for (const [word, product] of Object.entries(products)) {
-    const { description, api } = product;
+    const { description, api, takes } = product;
     const command = group
       .command(word)
       .description(description)
@@ -96,17 +103,18 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
         `address of Posthaste; default: POSTHASTE_URL, or ${LOCAL_SERVICE}`,
         readServiceUrl,
       )
-      .option("--list <name>", "list of people whom the source puts on none", readListName)
-      .addOption(
-        new Option("--status <status>", "status of people in a file that does not say it").choices(
-          subscriberStatuses,
-        ),
-      )
       .option("--report <file>", "CSV file of what is left out; default: left-out-by-PRODUCT.csv")
       .option("--keep-existing", "people who are on a list already keep their names and custom fields")
       .option("--dry-run", "read everything, write nothing")
       .option("--json", "print the report as JSON");
-    if (word === "csv-folder") {
+    if (takes.includes("list")) {
+      command.option("--list <name>", "list of people whom the source puts on none", readListName);
+    }
+    if (takes.includes("status")) {
+      const says = "status of people in a file that does not say it";
+      command.addOption(new Option("--status <status>", says).choices(subscriberStatuses));
+    }
+    if (takes.includes("optOutColumn")) {
       command.option(
         "--opt-out-column <name>",
         "a column that marks people who get no mail, or ignore; may be repeated",

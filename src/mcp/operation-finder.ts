@@ -27,6 +27,8 @@ type CallerName = keyof typeof callers;
 const DEFAULT_FOUND = 5;
 const MOST_FOUND = 20;
 const LONGEST_QUERY = 500;
+/** Characters of an unknown name that an error shows. */
+const LONGEST_SHOWN = 100;
 
 function callerOf(tool: OperationTool): CallerName {
   if (tool.isGuarded) return "sendOperation";
@@ -50,6 +52,7 @@ const searchTool: Tool = {
         description: "Operations in the answer.",
       },
     },
+    additionalProperties: false,
   },
   annotations: { title: "Find operations of Posthaste", readOnlyHint: true, openWorldHint: false },
 };
@@ -71,8 +74,9 @@ export class OperationFinder {
     return [searchTool, ...used.map(callerTool)];
   }
 
-  /** Operations for `searchOperations`: the best matches first. */
+  /** Operations for `searchOperations`: the best matches first. @throws ApiError VALIDATION_ERROR for an unknown name */
   search(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    requireKnownNames(searchTool, input);
     const query = typeof input.query === "string" ? input.query.slice(0, LONGEST_QUERY) : "";
     const words = wordsOf(query);
     if (words.length === 0) return { operations: this.#allowed.map(({ name }) => name) };
@@ -94,13 +98,16 @@ export class OperationFinder {
 
   /**
    * The name of the operation and the input in a call of `readOperation` and its like; undefined for other tools.
-   * @throws ApiError VALIDATION_ERROR without a name, and for an operation of another of these tools
+   * @throws ApiError VALIDATION_ERROR without a name, with an unknown field beside it, and for an operation of another of
+   *   these tools
    */
   called(
     name: string,
-    { operation, input }: Readonly<Record<string, unknown>>,
+    given: Readonly<Record<string, unknown>>,
   ): { readonly operation: string; readonly input: Readonly<Record<string, unknown>> } | undefined {
-    if (!Object.hasOwn(callers, name)) return undefined;
+    if (!isCaller(name)) return undefined;
+    requireKnownNames(callerTool(name), given);
+    const { operation, input } = given;
     if (typeof operation !== "string") {
       throw invalid({ field: "operation", message: `operation must be a name that ${SEARCH} finds` });
     }
@@ -117,6 +124,18 @@ export class OperationFinder {
   }
 }
 
+const isCaller = (name: string): name is CallerName => Object.hasOwn(callers, name);
+
+/** A name that a model made up would be lost silently. @throws ApiError VALIDATION_ERROR */
+function requireKnownNames({ name, inputSchema }: Tool, input: Readonly<Record<string, unknown>>): void {
+  const known = Object.keys(inputSchema.properties ?? {});
+  const [unknown] = Object.keys(input).filter((given) => !known.includes(given));
+  if (unknown === undefined) return;
+  const field = unknown.slice(0, LONGEST_SHOWN).toWellFormed();
+  const message = `${field} is not a known field: ${name} takes ${known.join(" and ")}`;
+  throw invalid({ field, message });
+}
+
 function callerTool(name: CallerName): Tool {
   const { title, annotations } = callers[name];
   return {
@@ -130,6 +149,7 @@ function callerTool(name: CallerName): Tool {
         input: { type: "object", description: "Its input." },
       },
       required: ["operation"],
+      additionalProperties: false,
     },
     annotations: { title, ...annotations },
   };

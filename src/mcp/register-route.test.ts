@@ -1,6 +1,7 @@
 /** The Model Context Protocol over HTTP, with the official client and the real service. */
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
+import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -96,6 +97,11 @@ describe("the tools", () => {
         error: expect.stringContaining('unknown names "cats". Use'),
       });
     }
+    const misspelt = await post(request("tools/list"), {}, "?tool=all");
+    expect(misspelt.status).toBe(400);
+    expect(await misspelt.json()).toMatchObject({
+      error: "tool is not a known query parameter: did you mean tools?",
+    });
   });
 
   test("of creations are additive, unless they reach people or cost money", async () => {
@@ -281,6 +287,30 @@ test("operations that are no tools of their own are found by words, and called",
   const { operations } = (await callTool(client, "searchOperations")).content;
   expect(operations).toContain("getBillingUsage");
   expect(operations).not.toContain("createTopUp");
+});
+
+test("the tools that find and call operations refuse names that they do not know", async () => {
+  const client = await connect(["*:*"]);
+  const refusals = [
+    [
+      "searchOperations",
+      { words: "template" },
+      "words is not a known field: searchOperations takes query and limit",
+    ],
+    [
+      "readOperation",
+      { operation: "getTemplate", arguments: { id: newId() } },
+      "arguments is not a known field: readOperation takes operation and input",
+    ],
+    [
+      "changeOperation",
+      { operation: "createSuppressionList", name: "Rivals" },
+      "name is not a known field: changeOperation takes operation and input",
+    ],
+  ] as const;
+  for (const [tool, input, sentence] of refusals) {
+    expect((await callTool(client, tool, input)).text).toContain(`VALIDATION_ERROR: ${sentence}`);
+  }
 });
 
 test("a large answer is shortened, and says how to get the rest", async () => {

@@ -10,6 +10,7 @@ import type { KeyAuthenticator } from "#platform/http/authenticate.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { JsonReader } from "#platform/http/request/json-reader.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
+import { checkQueryNames } from "#platform/http/request/unknown-fields.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { HeldShares } from "#platform/limits/in-process-shares.ts";
@@ -51,6 +52,7 @@ export function registerMcp(pages: FastifyInstance, deps: McpDeps): void {
       async handler(request, reply) {
         const { actor, permissions } = request.caller as Caller;
         const { body, query } = request;
+        checkQueryNames(["tools"], Object.keys(query), {});
         const amount = Array.isArray(body) ? body.length : 1;
         const taken = held.take([{ limit: limits.assistantCalls, holder: actor.id }], amount);
         if ("reached" in taken) throw shareRefusal(taken.reached);

@@ -6,7 +6,7 @@ import {
   audienceJobs,
   audienceResultsWithoutValues,
 } from "#audience/assembly.ts";
-import { listFieldNames } from "#audience/custom-fields/store.ts";
+import { requireLanguageField } from "#audience/languages/used-by-workspace.ts";
 import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { createEgressPreview } from "#delivery/routes/preview-egress.ts";
@@ -102,7 +102,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       lockLogoPath,
       mediaBase: (workspaceId) => trackingBaseOf(db, workspaceId, parts.publicUrl()),
       countMessagesByDay,
-      listFieldNames,
+      requireLanguageField,
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(

@@ -52,6 +52,35 @@ test("a field that the workspace names counts alone", async () => {
   await call("PATCH", "/workspace", { language_field: null });
 });
 
+test("the field that the workspace names holds text, and stays as long as it is named", async () => {
+  const field = { field_name: "tongue", field_label: "Language", field_type: "number" };
+  const { id } = (await call("POST", "/custom-fields/global", field)).body.data;
+  const path = `/custom-fields/global/${id}`;
+  const refused = await call("PATCH", "/workspace", { language_field: "tongue" });
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    "language_field: tongue has the type number: name a field of type text, textarea or select",
+  ]);
+  await call("PUT", path, { field_type: "text" });
+  expect((await call("PATCH", "/workspace", { language_field: "tongue" })).status).toBe(200);
+  const refusals = [
+    await call("DELETE", path),
+    await call("PUT", path, { is_active: false }),
+    await call("PUT", path, { field_type: "number" }),
+  ];
+  expect(refusals.map(({ body }) => body.code)).toEqual(refusals.map(() => "CONFLICT"));
+  expect(refusals[0]?.body.error).toMatch(
+    /^The settings of the workspace use this field: .*language_field first$/,
+  );
+  const { used_by } = (await call("GET", "/custom-fields/global")).body.data.find(
+    (one: { id: string }) => one.id === id,
+  );
+  expect(used_by).toMatchObject({ prevents_deletion: true, users: [{ kind: "workspace" }] });
+  await call("PATCH", "/workspace", { language_field: null });
+  expect((await call("PUT", path, { is_active: false })).status).toBe(200);
+  expect((await call("DELETE", path)).status).toBe(200);
+});
+
 test("after the list or the person was deleted, the workspace's language counts", async () => {
   const { links, listId, email } = await oneMail();
   await setList(listId, { language: "de" });

@@ -61,7 +61,7 @@ export interface WorkspaceHooks extends ApiKeyHooks, LogoHooks {
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
   readonly countMessagesByDay: UsageDaysDeps["countMessagesByDay"];
-  readonly listFieldNames: WorkspaceDeps["listFieldNames"];
+  readonly requireLanguageField: WorkspaceDeps["requireLanguageField"];
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {

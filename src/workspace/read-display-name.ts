@@ -17,18 +17,33 @@ export const nameAndDescription = {
   }),
 };
 
-/** Trimmed, 1 to 200 characters. @throws ApiError VALIDATION_ERROR */
+/** Control characters and line breaks, and characters that turn the reading direction of what follows (UAX #9). */
+const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;
+/** A character that shows: the Braille blank does not. */
+const VISIBLE = /[^\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u{2800}]/u;
+
+/** Trimmed, 1 to 200 characters, of which one shows. @throws ApiError VALIDATION_ERROR */
 export function readName(text: string): string {
   const name = text.trim();
-  if (name === "") throw invalid({ field: "name", message: "name must not be blank" });
+  if (!VISIBLE.test(name)) throw invalid({ field: "name", message: "name must not be blank" });
   if (Array.from(name).length > LONGEST_NAME) {
     throw invalid({ field: "name", message: `name must have at most ${LONGEST_NAME} characters` });
   }
   // Names appear in the message log, in mails and in the operator's terminal.
-  if (/\p{Cc}/u.test(name)) {
-    throw invalid({ field: "name", message: "name must not contain line breaks or control characters" });
+  if (UNFIT.test(name)) {
+    const kinds = "line breaks, control characters or characters that turn the reading direction";
+    throw invalid({ field: "name", message: `name must not contain ${kinds}` });
   }
   return name;
+}
+
+/** A name from elsewhere, without what `readName` refuses, not cut; empty if nothing of it shows. */
+export function plainName(text: string): string {
+  const name = text
+    .replaceAll(new RegExp(`${UNFIT.source}+`, "gu"), " ")
+    .toWellFormed()
+    .trim();
+  return VISIBLE.test(name) ? name : "";
 }
 
 const COPY = " (copy)";

@@ -2031,7 +2031,7 @@ export interface paths {
         get?: never;
         /**
          * Change a custom field of a list; omitted fields stay, the name cannot change
-         * @description A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+         * @description A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.
          *
          *     Needs the permission `custom_fields:write`.
          */
@@ -2039,7 +2039,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a custom field of a list; stored values of subscribers stay
-         * @description Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+         * @description Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -2089,7 +2089,7 @@ export interface paths {
         get?: never;
         /**
          * Change a global custom field; omitted fields stay, the name cannot change
-         * @description A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+         * @description A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.
          *
          *     Needs the permission `custom_fields:write`.
          */
@@ -2097,7 +2097,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a global custom field; stored values of subscribers stay
-         * @description Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+         * @description Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -5872,7 +5872,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that shows a report or DNS records to people without an account
-         * @description The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, or when it is revoked. A workspace has at most 500 links.
+         * @description The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, when it is revoked, or when the campaign or domain is deleted. A workspace has at most 500 links.
          *
          *     Needs the permission `share_links:write`.
          */
@@ -8918,7 +8918,7 @@ export interface components {
              * @description What it is.
              * @enum {string}
              */
-            kind: "campaign" | "autoresponder" | "segment" | "suppression_list" | "import" | "brand" | "template";
+            kind: "campaign" | "autoresponder" | "segment" | "suppression_list" | "import" | "brand" | "template" | "workspace";
             /**
              * Format: uuid
              * @description Its id; of an import, the id of the job; of the brand, that of the workspace.

@@ -1028,7 +1028,7 @@ export interface Operations {
   createCustomField(input: { id: string; body: Body<"createCustomField"> } & CallOptions): Call<Data<"createCustomField">>;
   /**
    * Change a custom field of a list; omitted fields stay, the name cannot change.
-   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.
    *
    * Needs the permission `custom_fields:write`.
    *
@@ -1037,7 +1037,7 @@ export interface Operations {
   updateCustomField(input: { id: string; field_id: string; body: Body<"updateCustomField"> } & CallOptions): Call<Data<"updateCustomField">>;
   /**
    * Delete a custom field of a list; stored values of subscribers stay.
-   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1066,7 +1066,7 @@ export interface Operations {
   createGlobalCustomField(input: { body: Body<"createGlobalCustomField"> } & CallOptions): Call<Data<"createGlobalCustomField">>;
   /**
    * Change a global custom field; omitted fields stay, the name cannot change.
-   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.
    *
    * Needs the permission `custom_fields:write`.
    *
@@ -1075,7 +1075,7 @@ export interface Operations {
   updateGlobalCustomField(input: { field_id: string; body: Body<"updateGlobalCustomField"> } & CallOptions): Call<Data<"updateGlobalCustomField">>;
   /**
    * Delete a global custom field; stored values of subscribers stay.
-   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -3026,7 +3026,7 @@ export interface Operations {
   listShareLinks(input?: { query?: Query<"listShareLinks"> } & CallOptions): PagedCall<Data<"listShareLinks">, "links">;
   /**
    * Make a link that shows a report or DNS records to people without an account.
-   * The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, or when it is revoked. A workspace has at most 500 links.
+   * The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, when it is revoked, or when the campaign or domain is deleted. A workspace has at most 500 links.
    *
    * Needs the permission `share_links:write`.
    *

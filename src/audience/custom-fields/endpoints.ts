@@ -1,6 +1,7 @@
 /** Endpoints of custom fields: those of a list, and the global ones that every list has. */
 
 import { Type } from "typebox";
+import { usedByWorkspace } from "#audience/languages/used-by-workspace.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findDefinition } from "#audience/segments/conditions/load-references-store.ts";
 import {
@@ -96,7 +97,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/custom-fields/{field_id}",
       summary: "Change a custom field of a list; omitted fields stay, the name cannot change",
       description:
-        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.",
+        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -111,7 +112,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Delete a custom field of a list; stored values of subscribers stay",
       description:
-        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.",
+        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Custom field deleted",
@@ -150,7 +151,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       path: "/custom-fields/global/{field_id}",
       summary: "Change a global custom field; omitted fields stay, the name cannot change",
       description:
-        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.",
+        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field, or the workspace names it as its `language_field`; so is `is_active: false` for the last. The name cannot change: add another field instead.",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -165,7 +166,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Delete a global custom field; stored values of subscribers stay",
       description:
-        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.",
+        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it, or the workspace names it as its `language_field`. The values that people have stay stored, and come back if a field of this name is added again.",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Global custom field deleted",
@@ -228,6 +229,9 @@ function changeField(
       const bound = uses.filter(({ needsType }) => needsType);
       await requireFieldUnused(tx, workspaceId, held, bound);
       await convertValues(tx, workspaceId, held, settings, clock.now());
+    }
+    if (held.is_active && !settings.is_active) {
+      await requireFieldUnused(tx, workspaceId, held, [usedByWorkspace]);
     }
     const changed = await updateField(tx, workspaceId, id, settings, clock.now());
     if (changed === undefined) throw new Error(`custom field ${id} is gone although it is locked`);

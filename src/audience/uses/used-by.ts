@@ -14,6 +14,7 @@ const userKinds = [
   "import",
   "brand",
   "template",
+  "workspace",
 ] as const;
 type UserKind = (typeof userKinds)[number];
 

@@ -26,3 +26,23 @@ export function inOptions(sentence: string): string {
 }
 
 const optionOf = (field: string) => `--${field.replaceAll("_", "-")}`;
+
+/**
+ * The sentence for `migrate-from`, which reads a folder of files: it has no option for the encoding or the columns of one of
+ * them, and does not inspect.
+ */
+export function inOptionsOfMigration(sentence: string): string {
+  const aboutFiles = sentence
+    .replace(/send it again with the form field encoding$/, "save it as UTF-8")
+    .replace(/, or name its encoding in the form field encoding$/, "")
+    .replace(/, or send has_header=false$/, "")
+    .replace(/, or name it in mapping$/, "")
+    .replace(
+      /name the column of the addresses.* in mapping$/,
+      "put a row with the names of the columns above them",
+    )
+    .replace(/, or for a file import set date_format to .*$/, "");
+  return inOptions(aboutFiles).replaceAll(/\b([Ii])nspect (?:the file|it) again with/g, (_, i: string) =>
+    i === "I" ? "Run the command again with" : "run the command again with",
+  );
+}

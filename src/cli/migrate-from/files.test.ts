@@ -101,7 +101,7 @@ test("a file that may say who gets no mail is refused until the caller decides, 
   const refused = await migration.run(["csv-folder", "--from", folder]);
   expect(refused).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/People\.csv: .*--opt-out-column/),
+    stderr: expect.stringMatching(/People\.csv: .*\. Run the command again with --opt-out-column/),
   });
   expect(await migration.people()).toEqual({});
   const done = await migration.run(["csv-folder", "--from", folder, "--opt-out-column", "Newsletter"]);
@@ -111,6 +111,39 @@ test("a file that may say who gets no mail is refused until the caller decides, 
     Others: { "other@x.example": { status: "active" } },
   });
   expect(done.stdout).toMatch(/LIST +IS +ACTIVE +UNSUBSCRIBED/);
+});
+
+test("advice about a file names nothing that the command does not take", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "advice");
+  await mkdir(folder);
+  const path = join(folder, "People.csv");
+  const { stderr: help } = await migration.run(["csv-folder", "--from", folder, "--list", "X"]);
+  expect(help).toContain("unknown option '--list'");
+  const contents = [
+    "Kontakt,Ort\na,b\n",
+    "Kontakt,Ort\nann@x.example,bob@x.example\n",
+    "ann@x.example,b\nbob@x.example,c\n",
+    ",\nann@x.example,bob@x.example\n",
+    Buffer.from("email,Ort\nann@x.example,M\xfcnchen\n", "latin1"),
+    Buffer.concat([
+      Buffer.from("email,Ort\nann@x.example,München Köln Zürich\n".repeat(9)),
+      Buffer.of(0xff, 10),
+    ]),
+    "email,subscribed_at\nann@x.example,03/04/2019\n",
+  ];
+  const said = [];
+  for (const content of contents) {
+    await writeFile(path, content);
+    const run = await migration.run(["csv-folder", "--from", folder, "--dry-run"]);
+    const words = `${run.stdout}${run.stderr}${run.leftOut.join("\n")}`;
+    expect(words).not.toMatch(
+      /--map|--encoding|--no-header|--date-format|form field|date_format|inspect|mapping/i,
+    );
+    said.push(words);
+  }
+  expect(said[1]).toContain("Give the column of the addresses that name\n");
+  expect(said[4]).toContain("if names look wrong, save it as UTF-8");
 });
 
 test("a value that a known custom field does not take is left out, and its person comes", async () => {

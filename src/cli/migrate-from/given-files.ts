@@ -5,7 +5,7 @@ import { basename, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
-import { inOptions } from "#cli/command/words-of-options.ts";
+import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
 import { ApiError } from "#platform/errors.ts";
 
 export interface GivenFile {
@@ -95,7 +95,7 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
 /** Names the file in a sentence about its content. Other faults stay as they are. */
 export function faultInFile(file: GivenFile, fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault;
-  return new Error(`${file.name}: ${inOptions(fault.message)}`, { cause: fault });
+  return new Error(`${file.name}: ${inOptionsOfMigration(fault.message)}`, { cause: fault });
 }
 
 /** Ends a stream that unpacks to more than a disk should take. */

@@ -7,7 +7,7 @@ import { rank } from "#audience/imports/opt-outs/read-cell.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { LONGEST_PERSON_NAME, LONGEST_SOURCE } from "#audience/subscribers/subscriber-input.ts";
 import { readEntryValue } from "#audience/suppression-lists/entry-value.ts";
-import { LONGEST_NAME } from "#workspace/read-display-name.ts";
+import { LONGEST_NAME, plainName } from "#workspace/read-display-name.ts";
 import { fieldNameOf } from "./field-names.ts";
 import { FieldSurvey, type PlannedField } from "./field-survey.ts";
 import type { MigrationReport } from "./report.ts";
@@ -225,7 +225,7 @@ function oneLine(text: string): string {
 }
 
 function displayName(text: string): string {
-  return cut(oneLine(text), LONGEST_NAME) || "Without a name";
+  return cut(plainName(text), LONGEST_NAME) || "Without a name";
 }
 
 function cut(text: string, longest: number): string {

@@ -73,7 +73,7 @@ export function shareLinkEndpoints({ db, clock, hasher, publicUrl }: ShareLinkDe
       path: "/share-links",
       summary: "Make a link that shows a report or DNS records to people without an account",
       description:
-        "The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, or when it is revoked. A workspace has at most 500 links.",
+        "The page at `url` shows the figures and links of a campaign without its recipients, or the records of a sending domain, expected and found, as they are when it is opened. It needs the permission to read them, too. The link ends at `expires_at`, when it is revoked, or when the campaign or domain is deleted. A workspace has at most 500 links.",
       needs: need(shareLinks, "write"),
       // It shows data outside of the service.
       outward: "sends",
@@ -122,7 +122,7 @@ export function shareLinkEndpoints({ db, clock, hasher, publicUrl }: ShareLinkDe
       message: "Link revoked",
       async handle({ caller: { workspaceId }, params: { id } }) {
         return db.transaction(async (tx) => {
-          const name = required(await removeShareLink(tx, workspaceId, id), "Share link");
+          const name = required(await removeShareLink(tx, workspaceId, id, clock.now()), "Share link");
           describeAudit({ resource: { id, name } });
           return { id, deleted: true } as const;
         });

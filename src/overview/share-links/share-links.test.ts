@@ -203,6 +203,31 @@ test("a link ends at its time, and at once when it is revoked; both are in the a
   expect(links.map((link: { id: string }) => link.id)).not.toContain(first.id);
 });
 
+test("a link ends when what it shows is deleted: it is neither listed nor counted, and cannot be revoked", async () => {
+  const campaign = await sent();
+  const domain = (await call("POST", "/sending-domains", { domain: "ended.example" })).body.data.id;
+  const links = [
+    (await share({ kind: "campaign_report", resource_id: campaign })).body.data,
+    (await share({ kind: "dns_records", resource_id: domain })).body.data,
+  ];
+  for (const { url } of links) expect((await open(url)).status).toBe(200);
+  await call("DELETE", `/campaigns/${campaign}`);
+  await call("DELETE", `/sending-domains/${domain}`);
+  const listed = (await call("GET", "/share-links?limit=100")).body.data;
+  const ids = listed.links.map((link: { id: string }) => link.id);
+  expect(listed.pagination.total).toBe(ids.length);
+  for (const { id, url } of links) {
+    expect(ids).not.toContain(id);
+    expect((await open(url)).status).toBe(404);
+    expect((await call("DELETE", `/share-links/${id}`)).body.code).toBe("NOT_FOUND");
+  }
+  // Another link removes those that have ended, so that they do not count towards the limit.
+  await share({ kind: "campaign_report", resource_id: await sent() });
+  const left = await database.rows(sql`
+    select from share_links where resource_id = ${campaign} or resource_id = ${domain}`);
+  expect(left).toHaveLength(0);
+});
+
 test("what was deleted, and an address that is not a link's, are the same page with 404", async () => {
   const id = await sent();
   const { url } = (await share({ kind: "campaign_report", resource_id: id })).body.data;

@@ -26,8 +26,15 @@ export interface ShareLinkRow {
 }
 
 const columns: Sql = sql`
-  id, kind, resource_id, name, password_hash is not null as has_password, created_by, created_at, expires_at, view_count,
-  last_viewed_at`;
+  l.id, l.kind, l.resource_id, l.name, l.password_hash is not null as has_password, l.created_by, l.created_at,
+  l.expires_at, l.view_count, l.last_viewed_at`;
+
+/** A link ends at its time, and with what it shows. A campaign with messages stays stored when it is deleted. */
+const hasNotEnded = (now: Date): Sql => sql`(l.expires_at > ${now} and case l.kind
+  when 'campaign_report' then exists (
+    select from campaigns c where c.workspace_id = l.workspace_id and c.id = l.resource_id and c.deleted_at is null)
+  else exists (select from sending_domains d where d.workspace_id = l.workspace_id and d.id = l.resource_id)
+  end)`;
 
 /** The links that have not ended, newest first. */
 export function listShareLinks(
@@ -37,13 +44,13 @@ export function listShareLinks(
   { limit, offset }: Page,
 ): Promise<ShareLinkRow[]> {
   return db.rows(sql`
-    select ${columns} from share_links where workspace_id = ${workspaceId} and expires_at > ${now}
-    order by id desc limit ${limit} offset ${offset}`);
+    select ${columns} from share_links l where l.workspace_id = ${workspaceId} and ${hasNotEnded(now)}
+    order by l.id desc limit ${limit} offset ${offset}`);
 }
 
 export async function countShareLinks(db: Queryable, workspaceId: WorkspaceId, now: Date): Promise<number> {
   const counted = await db.row<{ total: number }>(sql`
-    select count(*)::int as total from share_links where workspace_id = ${workspaceId} and expires_at > ${now}`);
+    select count(*)::int as total from share_links l where l.workspace_id = ${workspaceId} and ${hasNotEnded(now)}`);
   return counted?.total ?? 0;
 }
 
@@ -62,17 +69,21 @@ export async function insertShareLink(
 }
 
 export async function removeEndedLinks(tx: Queryable, workspaceId: WorkspaceId, now: Date): Promise<void> {
-  await tx.run(sql`delete from share_links where workspace_id = ${workspaceId} and expires_at <= ${now}`);
+  await tx.run(
+    sql`delete from share_links l where l.workspace_id = ${workspaceId} and not ${hasNotEnded(now)}`,
+  );
 }
 
-/** @returns the name of what it showed; undefined when there is no such link */
+/** @returns the name of what it showed; undefined when there is no such link, or it has ended */
 export async function removeShareLink(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
+  now: Date,
 ): Promise<string | undefined> {
   const row = await tx.row<{ name: string }>(sql`
-    delete from share_links where workspace_id = ${workspaceId} and id = ${id} returning name`);
+    delete from share_links l where l.workspace_id = ${workspaceId} and l.id = ${id} and ${hasNotEnded(now)}
+    returning l.name`);
   return row?.name;
 }
 
@@ -94,7 +105,7 @@ export function findOpenLink(
   return db.row(sql`
     select l.id, l.kind, l.resource_id, l.password_hash
     from share_links l join workspaces w on w.id = l.workspace_id
-    where l.workspace_id = ${workspaceId} and l.token_hash = ${tokenHash} and l.expires_at > ${now}
+    where l.workspace_id = ${workspaceId} and l.token_hash = ${tokenHash} and ${hasNotEnded(now)}
       and not w.is_suspended`);
 }
 

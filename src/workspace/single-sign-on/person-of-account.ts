@@ -11,7 +11,7 @@ import { createUser } from "#workspace/people/create-user.ts";
 import { hasUser } from "#workspace/people/links-store.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
 import { findUserByEmail, lockUser, type User } from "#workspace/people/users-store.ts";
-import { LONGEST_NAME } from "#workspace/read-display-name.ts";
+import { LONGEST_NAME, plainName } from "#workspace/read-display-name.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace } from "#workspace/workspaces/store.ts";
 import type { ProviderAccount } from "./provider-account.ts";
@@ -129,11 +129,7 @@ function roleOf({ groups }: ProviderAccount, policy: SignOnPolicy): string | nul
 
 /** A name that readName accepts. */
 function nameOf({ name }: ProviderAccount, email: string): string {
-  const plain = (name ?? "")
-    .replaceAll(/\p{Cc}/gu, " ")
-    .toWellFormed()
-    .trim();
-  return Array.from(plain || email)
+  return Array.from(plainName(name ?? "") || email)
     .slice(0, LONGEST_NAME)
     .join("")
     .trim();

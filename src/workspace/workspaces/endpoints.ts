@@ -4,8 +4,8 @@ import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError, invalid, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { ApiError, required } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { isEmptyChange } from "#platform/http/request/known-fields.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
@@ -24,10 +24,9 @@ import {
   WorkspaceSettings,
   WorkspaceShape,
 } from "#workspace/workspace-shape.ts";
+import { workspaceSettings } from "./permission.ts";
 import { findWorkspace } from "./store.ts";
 import { readTimezone, type Workspace } from "./workspace.ts";
-
-const workspaceResource: Resource = { name: "workspace", label: "Workspace settings", group: "Account" };
 
 const OwnWorkspace = Type.Object(
   {
@@ -51,12 +50,12 @@ export interface WorkspaceDeps {
   readonly plans: Plans;
   /** Clears the authenticator's caches, which have settings of the workspace. */
   readonly forgetKeys: () => void;
-  /** The names of all active custom fields of a workspace. */
-  readonly listFieldNames: (db: Queryable, workspaceId: WorkspaceId) => Promise<readonly string[]>;
+  /** Refuses a custom field that cannot have the language of recipients. */
+  readonly requireLanguageField: (tx: Queryable, workspaceId: WorkspaceId, name: string) => Promise<void>;
 }
 
 export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
-  const { db, clock, plans, forgetKeys } = deps;
+  const { db, clock, plans, forgetKeys, requireLanguageField } = deps;
   const shown = async (read: Queryable, workspace: Workspace) => {
     const subscriptions = await listSubscriptions(read, [workspace.id]);
     const subscription = subscriptions.get(workspace.id) ?? null;
@@ -118,7 +117,7 @@ export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
       path: "/workspace",
       summary: "The settings of the workspace",
       description: "Name, time zone, sender, notices, retries, tracking and caps of the workspace.",
-      needs: need(workspaceResource, "read"),
+      needs: need(workspaceSettings, "read"),
       answer: WorkspaceShape,
       message: "Workspace",
       handle: ({ caller }) => current(caller.workspaceId),
@@ -130,7 +129,7 @@ export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
       summary: "Change settings of the workspace; omitted fields stay",
       description:
         "Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.",
-      needs: need(workspaceResource, "write"),
+      needs: need(workspaceSettings, "write"),
       confirmed: true,
       body: WorkspaceSettings,
       answer: WorkspaceShape,
@@ -146,7 +145,11 @@ export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
           );
         }
         const changed = await db.transaction(async (tx) => {
-          await requireLanguageField(deps, tx, workspaceId, changes.language_field);
+          const { language_field: field = null } = changes;
+          // The name that the workspace has may be sent back.
+          if (field !== null && (await findWorkspace(tx, workspaceId))?.language_field !== field) {
+            await requireLanguageField(tx, workspaceId, field);
+          }
           return shown(tx, await changeWorkspaceIn(tx, workspaceId, changes, { clock, plans }));
         });
         forgetKeys();
@@ -154,24 +157,4 @@ export function workspaceSettingsEndpoints(deps: WorkspaceDeps): Endpoint[] {
       },
     }),
   ];
-}
-
-/**
- * A name that no field has would leave every recipient without a language of their own. The name that the workspace has may be
- * sent back, also after its field was deleted.
- * @throws ApiError VALIDATION_ERROR
- */
-async function requireLanguageField(
-  { listFieldNames }: Pick<WorkspaceDeps, "listFieldNames">,
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  name: string | null | undefined,
-): Promise<void> {
-  if (name === undefined || name === null) return;
-  if ((await listFieldNames(tx, workspaceId)).includes(name)) return;
-  if ((await findWorkspace(tx, workspaceId))?.language_field === name) return;
-  throw invalid({
-    field: "language_field",
-    message: `language_field: no custom field is called ${name}: add the field first`,
-  });
 }

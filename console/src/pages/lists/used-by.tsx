@@ -30,6 +30,7 @@ const kinds: Readonly<Record<User["kind"], Kind>> = {
   import: { one: "import", many: "imports", page: ({ id }) => ({ to: "jobs", search: { open: id } }) },
   template: { one: "template", many: "templates" },
   brand: { one: "brand", many: "brands" },
+  workspace: { one: "workspace", many: "workspaces" },
 };
 
 /** `2 segments and 1 campaign`; only a number when not all of them are known. */

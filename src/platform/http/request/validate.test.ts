@@ -9,6 +9,7 @@ const Person = Type.Object({
   age: Type.Optional(Type.Integer({ minimum: 0 })),
   kind: Type.Optional(Type.Enum(["a", "b"])),
   note: Type.Optional(nullable(Type.String())),
+  theme: Type.Optional(nullable(Type.Union([Type.Literal("light"), Type.Literal("dark")]))),
   born: Type.Optional(NullableTimestamp),
   id: Type.Optional(Id),
   agreed: Type.Optional(Type.Literal(true)),
@@ -191,6 +192,7 @@ describe("a body of a shape", () => {
     [{ name: "x", age: "7" }, "age must be an integer"],
     [{ name: "x", kind: "c" }, "kind must be one of a, b"],
     [{ name: "x", note: 7 }, "note must be a string or null"],
+    [{ name: "x", theme: "x" }, "theme must be one of light, dark or null"],
     [
       { name: "x", born: "yesterday" },
       "born must be a date with time and zone, such as 2027-01-31T12:00:00Z or null",

@@ -50,8 +50,9 @@ function faultsOf(
   const faults = new Map<string, FieldFault>();
   const named = new Map(ofNames.map((fault) => [fault.field, fault]));
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
+  const constants = constantsOf(errors);
   for (const error of errors.filter((error) => !isNotNull(error) && !isRedundant(error))) {
-    for (const [field, wanted] of wantedBy(error, value)) {
+    for (const [field, wanted] of wantedBy(error, value, constants)) {
       // For a text that is too long, null is no useful suggestion.
       const orNull = nullables.has(error.instancePath) && error.keyword !== "maxLength" ? " or null" : "";
       const fault = named.get(field) ?? { field, message: `${field} ${wanted}${orNull}` };
@@ -74,8 +75,24 @@ function isRedundant({ keyword }: ShapeError): boolean {
   return keyword === "additionalProperties" || keyword === "anyOf";
 }
 
-function wantedBy(error: ShapeError, body: unknown): [field: string, wanted: string][] {
+/** The values that each place of the body may have, from the errors of the branches of a union of constants. */
+function constantsOf(errors: readonly ShapeError[]): ReadonlyMap<string, readonly unknown[]> {
+  const byPath = new Map<string, unknown[]>();
+  for (const { keyword, params, instancePath } of errors) {
+    if (keyword !== "const") continue;
+    byPath.set(instancePath, [...(byPath.get(instancePath) ?? []), params.allowedValue]);
+  }
+  return byPath;
+}
+
+function wantedBy(
+  error: ShapeError,
+  body: unknown,
+  constants: ReadonlyMap<string, readonly unknown[]>,
+): [field: string, wanted: string][] {
   const path = fieldName(error.instancePath);
+  const allowed = error.keyword === "const" ? (constants.get(error.instancePath) ?? []) : [];
+  if (allowed.length > 1) return [[path, `must be one of ${allowed.join(", ")}`]];
   if (error.keyword === "maxLength") return [[path, tooLong(error.params.limit, body, error.instancePath)]];
   if (error.keyword !== "required") return [[path, sentence(error)]];
   return error.params.requiredProperties.map((name) => [
