@@ -68,7 +68,16 @@ async function expectHttp({ program }: Scene, port: number): Promise<void> {
     text.includes("event:"),
   );
   expect(live.status).toBe(200);
-  for (const path of ["/metrics", "/healthz", "/readyz", "/inbox", "/inbox/messages"])
+  for (const path of [
+    "/metrics",
+    "/metrics/",
+    "/%6detrics",
+    "/healthz",
+    "/readyz/",
+    "/inbox",
+    "/%69nbox/messages",
+    "/inbox/messages",
+  ])
     expect([path, (await callFrom(port, "GET", path)).status]).toEqual([
       path,
       expect.toSatisfy((status) => [403, 404].includes(status)),

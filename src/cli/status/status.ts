@@ -1,4 +1,6 @@
 /** `posthaste status`: what the installation does now, and for what it waits. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
@@ -21,7 +23,11 @@ export function addStatusCommand(program: Command, { stdout, environment }: CliO
     .description("show the queue and why messages wait, processes, jobs, webhooks, storage and versions")
     .option("--json", "print JSON")
     .action(async (options: { readonly json?: true }) => {
-      const { DATA_DIR } = readConfig(environment);
+      const { DATA_DIR, DATABASE_URL } = readConfig(environment);
+      if (!DATABASE_URL && !existsSync(join(DATA_DIR, "postgres")))
+        throw new Error(
+          `${DATA_DIR} has no database: set the DATA_DIR or the DATABASE_URL of the service, or start it first`,
+        );
       const { versions, installation } = await withDatabaseAsItIs(
         environment,
         async (db) => {

@@ -147,16 +147,15 @@ export class SmtpListener {
     if (!isProxy(proxy)) return this.#admit(socket);
     socket.on("error", () => {});
     this.#unannounced.add(socket);
-    try {
-      const client = await readProxyHeader(socket, this.#deadlines.proxyMs);
-      if (client !== null) this.#announce(socket, peerOf(proxy, remotePort), client);
-      this.#admit(socket);
-    } catch (fault) {
-      networkLog.note(networkOf(proxy), `SMTP connection refused: ${(fault as Error).message}`);
+    const client = await readProxyHeader(socket, this.#deadlines.proxyMs).catch((fault: Error) => fault);
+    this.#unannounced.delete(socket);
+    if (client instanceof Error) {
+      networkLog.note(networkOf(proxy), `SMTP connection refused: ${client.message}`);
       socket.destroy();
-    } finally {
-      this.#unannounced.delete(socket);
+      return;
     }
+    if (client !== null) this.#announce(socket, peerOf(proxy, remotePort), client);
+    this.#admit(socket);
   }
 
   #announce(socket: Socket, peer: string, client: ClientAddress): void {

@@ -50,9 +50,14 @@ export class ProcessRegistration {
     );
   }
 
+  async #save(): Promise<void> {
+    const { db, waits } = this.#options;
+    await saveRunningProcess(db, this.#identity, waits?.() ?? []);
+  }
+
   #renew(): void {
-    const { db, log, waits } = this.#options;
-    this.#renewing ??= saveRunningProcess(db, this.#identity, waits?.() ?? [])
+    const { log } = this.#options;
+    this.#renewing ??= this.#save()
       .catch((err: unknown) => log.warn({ err }, "process could not be registered as running"))
       .finally(() => {
         this.#renewing = null;

@@ -27,7 +27,7 @@ export interface RunningProcess extends ProcessIdentity {
 
 /**
  * Writes the row of a process. Deletes the rows of those that were killed some time ago.
- * @param waits for what it waits, as JSON (delivery/lanes/lane-wait.ts)
+ * @param waits for what it waits, as JSON (delivery/message/lane-wait.ts)
  */
 export async function saveRunningProcess(
   db: Queryable,

@@ -30,7 +30,7 @@ export interface WorkerThreadLimits {
 /** For the start of a thread: loading its modules takes up to a second of processor time, and a busy machine longer. */
 const START_MS = 60_000;
 
-/** A thread takes some 50 ms to start, and keeps the memory of its last questions: a hundred megabytes for a large one. */
+/** A thread keeps the memory of its last questions: a hundred megabytes for a large one. */
 const IDLE_MS = 10_000;
 
 /** @param module of the thread; must answer each message on its parent port with one message */
