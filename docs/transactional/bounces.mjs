@@ -7,7 +7,11 @@ const webhook = new Webhook(WEBHOOK_SECRET);
 /** Events that were handled, because the same one may come again. Keep them in your database for two days. */
 const handled = new Set();
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
+  receive(request, response).catch(() => response.destroy());
+});
+
+async function receive(request, response) {
   const parts = [];
   for await (const part of request) parts.push(part);
   let event;
@@ -22,7 +26,7 @@ const server = createServer(async (request, response) => {
   if (!handled.has(id)) handle(event);
   handled.add(id);
   response.writeHead(204).end();
-});
+}
 
 function handle({ type, data }) {
   const isGone = type === "message.bounced" && data.bounce_type === "hard";

@@ -25,7 +25,7 @@ function callFrom(
   method: string,
   path: string,
   body?: unknown,
-  isEnough = (_: string) => false,
+  isEnough: (text: string) => boolean = () => false,
 ) {
   return new Promise<Answer>((resolve, reject) => {
     const sent = request(

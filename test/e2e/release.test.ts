@@ -129,7 +129,7 @@ describe("a release", () => {
       `pkg:npm/posthaste@${version}`,
     ]);
     const parts = new Set(bill.components.map((part: { purl: string }) => decodeURIComponent(part.purl)));
-    for (const [name, exact] of Object.entries({ ...dependencies, ...optionalDependencies })) {
+    for (const [name, exact] of Object.entries<string>({ ...dependencies, ...optionalDependencies })) {
       expect(parts).toContain(`pkg:npm/${name}@${exact}`);
     }
     expect(parts).not.toContain(`pkg:npm/vitest@${devDependencies.vitest}`);

@@ -32,12 +32,13 @@ export function readProxyHeader(socket: Socket, deadlineMs: number): Promise<Cli
     let octets: Buffer = Buffer.alloc(0);
     const end = () => {
       clearTimeout(timer);
-      socket.off("readable", read).off("close", fail);
+      socket.off("readable", read).off("close", ended);
     };
-    const fail = (reason: unknown = "the connection ended") => {
+    const fail = (reason: string) => {
       end();
       reject(new Error(`no PROXY header: ${reason}`));
     };
+    const ended = () => fail("the connection ended");
     const timer = setTimeout(fail, deadlineMs, "none came in time");
     const read = () => {
       for (let chunk = socket.read(); chunk !== null; chunk = socket.read())
@@ -53,7 +54,7 @@ export function readProxyHeader(socket: Socket, deadlineMs: number): Promise<Cli
         fail((fault as Error).message);
       }
     };
-    socket.on("readable", read).on("close", () => fail());
+    socket.on("readable", read).on("close", ended);
   });
 }
 
