@@ -24,6 +24,13 @@ interface Status extends WaitingWork {
   readonly backup_at: Date | null;
 }
 
+/** The counts are 0 without --discard-waiting. */
+interface Released extends Status {
+  readonly discarded_messages: number;
+  readonly not_due_messages: number;
+  readonly leased_messages: number;
+}
+
 export function addSendingCommands(program: Command, { stdout, environment }: CliOptions): void {
   const sending = program.command("sending").description("hold or release everything that is sent");
   sending
@@ -44,7 +51,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     .description("send again, beginning with what has waited")
     .option(
       "--discard-waiting",
-      "cancel the messages that waited when sending was held, instead of sending them",
+      "cancel the messages that waited and were due when sending was held, instead of sending them",
     )
     .option("--json", "print JSON")
     .action(async (options: ReleaseOptions) => {
@@ -54,18 +61,19 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
         const discarded =
           options.discardWaiting === true
             ? await discardWaiting(db, hold.held_at, createReactions(systemClock))
-            : 0;
+            : { cancelled: 0, leased: 0, notYetDue: 0 };
         return db.transaction(async (tx) => {
           await deleteHold(tx);
-          return { discarded_messages: discarded, ...(await readStatus(tx)) };
+          return {
+            discarded_messages: discarded.cancelled,
+            not_due_messages: discarded.notYetDue,
+            leased_messages: discarded.leased,
+            ...(await readStatus(tx)),
+          };
         });
       });
       if (options.json) stdout.write(json(released));
-      else {
-        const { discarded_messages: discarded } = released;
-        if (discarded > 0) stdout.write(`${counted(discarded, "message")} cancelled.\n`);
-        stdout.write(describe(released));
-      }
+      else stdout.write(describeDiscarded(released) + describe(released));
     });
   sending
     .command("status")
@@ -75,6 +83,19 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
       const status = await withDatabase(environment, readStatus);
       stdout.write(options.json ? json(status) : describe(status));
     });
+}
+
+/** What --discard-waiting did; empty without it. */
+function describeDiscarded(released: Released): string {
+  const { discarded_messages, not_due_messages, leased_messages } = released;
+  const lines = [
+    discarded_messages > 0 && `${counted(discarded_messages, "message")} cancelled.`,
+    not_due_messages > 0 &&
+      `${counted(not_due_messages, "message")} kept: not yet due when sending was held.`,
+    leased_messages > 0 &&
+      `${counted(leased_messages, "message")} not cancelled: a delivery process has them in delivery.`,
+  ];
+  return lines.map((line) => (line === false ? "" : `${line}\n`)).join("");
 }
 
 async function readStatus(db: Queryable): Promise<Status> {
