@@ -126,6 +126,35 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   expect(await findMiscounts(db)).toEqual([]);
 });
 
+test("the time of a hold does not count against the retries of a message", async () => {
+  const [deferred, untried, scheduled] = [
+    await send("gil@people.test"),
+    await send("hal@people.test"),
+    await send("ida@people.test"),
+  ];
+  await answer("hold");
+  await db.run(sql`update sending_hold set backup_at = now() - interval '4 days'`);
+  // At the backup's moment one was attempted and had an hour left, one was new, and one was due a day later.
+  for (const [id, attempts, dueDaysAgo, hoursLeft] of [
+    [deferred, 3, 4, 1 - 4 * 24],
+    [untried, 0, 5, -24],
+    [scheduled, 0, 3, 0],
+  ] as const)
+    await db.run(sql`
+      update delivery_queue set attempts = ${attempts}, due_at = now() - make_interval(days => ${dueDaysAgo}),
+        expires_at = now() + make_interval(hours => ${hoursLeft}) where message_id = ${id}`);
+  await answer("release");
+  const hoursLeft = async (id: string) =>
+    (
+      await db.row<{ hours: number }>(sql`
+        select round(extract(epoch from expires_at - now()) / 3600)::int as hours
+        from delivery_queue where message_id = ${id}`)
+    )?.hours;
+  expect([await hoursLeft(deferred), await hoursLeft(untried), await hoursLeft(scheduled)]).toEqual([
+    1, 72, 72,
+  ]);
+});
+
 test("a campaign that is due while sending is held begins after the release", async () => {
   const list = await newList(db, workspaceId);
   const id = await newCampaign(db, workspaceId, list);

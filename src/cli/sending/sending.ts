@@ -5,6 +5,7 @@ import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabase } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
+import { postponeExpiry } from "#delivery/hold/postpone-expiry-store.ts";
 import { deleteHold, findHold, insertHold, type SendingHold } from "#delivery/hold/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
@@ -63,6 +64,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
             ? await discardWaiting(db, hold.held_at, createReactions(systemClock))
             : { cancelled: 0, leased: 0, notYetDue: 0 };
         return db.transaction(async (tx) => {
+          await postponeExpiry(tx, hold.backup_at ?? hold.held_at);
           await deleteHold(tx);
           return {
             discarded_messages: discarded.cancelled,
