@@ -126,7 +126,7 @@ const indexNames = async (of: Database) =>
 test("a restored database has every row, table, index and sequence, and its sending is held", async () => {
   const file = await backup();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(await readdir(folder)).not.toContain(`${number}.partial`);
+  expect((await readdir(folder)).filter((name) => name.startsWith(`${number}`))).toEqual([`${number}`]);
   const target = await emptyDatabase();
   const { code, stdout, stderr } = await run(["restore", file, "--json"], { url: target.url });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -308,6 +308,21 @@ test("after a kill -9 of a restore the database is refused, until a restore has 
   expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 0 });
   expect(await digests(target)).toEqual(await digests(db));
   expect(await run(["workspace", "list"], { url: target.url })).toMatchObject({ code: 0 });
+});
+
+test("a backup that is stopped by a signal leaves no file", async () => {
+  const holder = await db.openSession();
+  onTestFinished(() => holder.end());
+  await holder.query("begin; lock table workspaces in access exclusive mode");
+  const file = newPath();
+  const { PATH = "" } = process.env;
+  const environment = { PATH, DATABASE_URL: db.url, SECRET_KEY, DATA_DIR: newPath() };
+  const child = spawn(process.execPath, [launcher, "backup", file], { env: environment, stdio: "ignore" });
+  const files = async () => (await readdir(folder)).filter((name) => join(folder, name).startsWith(file));
+  await eventually("the backup to have begun", async () => (await files()).length === 1);
+  child.kill("SIGTERM");
+  const [, signal] = await once(child, "exit");
+  expect([signal, await files()]).toEqual(["SIGTERM", []]);
 });
 
 test("an empty database is no backup: the settings name another than the service's", async () => {
