@@ -325,6 +325,22 @@ test("a backup that is stopped by a signal leaves no file", async () => {
   expect([signal, await files()]).toEqual(["SIGTERM", []]);
 });
 
+test("a database that cannot be written is backed up, with a warning", async () => {
+  const target = await emptyDatabase();
+  expect(await run(["restore", await backup()], { url: target.url })).toMatchObject({ code: 0 });
+  const { name } = (await target.row<{ name: string }>(sql`select current_database() as name`)) ?? {
+    name: "",
+  };
+  await target.run(raw(`alter database ${name} set default_transaction_read_only = on`));
+  const file = newPath();
+  const { code, stderr } = await run(["backup", file], { url: target.url });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("warning: the backup is complete, but not in the audit log"),
+  ]);
+  expect((await stat(file)).size).toBeGreaterThan(0);
+});
+
 test("an empty database is no backup: the settings name another than the service's", async () => {
   const { url } = await emptyDatabase();
   const file = newPath();

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { sentence } from "#cli/command/error-sentence.ts";
 import { json } from "#cli/command/output.ts";
 import { machineKeys } from "#cli/secret-key/machine-keys.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -40,9 +41,13 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
       const lines = new TableLines(stderr);
       const dump = await withDatabaseAsItIs(
         environment,
-        (db) => {
+        async (db) => {
+          const missing = await findMissingMigrations(db);
           const write = (output: Writable) => backUp(db, output, keyRing, lines);
-          return file === "-" ? write(streamOf(stdout)) : writeNewFile(file, write);
+          const written = await (file === "-" ? write(streamOf(stdout)) : writeNewFile(file, write));
+          // Before an upgrade the schema may be older than this program, which then cannot write into it.
+          if (missing.length === 0) await tryToRecord(db, stderr);
+          return written;
         },
         NO_DEADLINES,
       );
@@ -64,21 +69,26 @@ async function sealedKeys(
   return sealWithPassphrase(formatRing(ring, "\n"), passphrase);
 }
 
-async function backUp(
+function backUp(
   db: Database,
   output: Writable,
   keyRing: SealedText | null,
   lines: TableLines,
 ): Promise<Dump> {
-  const missing = await findMissingMigrations(db);
-  const dump = await dumpDatabase(db, output, {
+  return dumpDatabase(db, output, {
     program: version,
     keyRing,
     onTable: (progress, bytes) => lines.write(progress, bytes),
   });
-  // Before an upgrade the schema may be older than this program, which then cannot write into it.
-  if (missing.length === 0) await recordCommand(db);
-  return dump;
+}
+
+/** The backup is complete, also if the audit log cannot be written, as on a standby. */
+async function tryToRecord(db: Database, stderr: CliOptions["stderr"]): Promise<void> {
+  try {
+    await recordCommand(db);
+  } catch (fault) {
+    stderr.write(`warning: the backup is complete, but not in the audit log: ${sentence(fault)}\n`);
+  }
 }
 
 function answerOf({ header, tables, rows, bytes }: Dump, file: string, seconds: number) {
