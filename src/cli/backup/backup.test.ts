@@ -275,6 +275,18 @@ test("a backup with migrations of a later version names that version", async () 
   expect(await listTables(target)).toEqual([]);
 });
 
+test("a database of a later version is not backed up by this one", async () => {
+  await db.run(sql`insert into schema_migrations (name, digest) values ('9999-later.sql', '0')`);
+  const file = newPath();
+  const { code, stderr } = await run(["backup", file]);
+  await db.run(sql`delete from schema_migrations where name = '9999-later.sql'`);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("the database has migration 9999-later.sql, which this version does not have"),
+  ]);
+  await expect(access(file)).rejects.toThrow("ENOENT");
+});
+
 test("after a kill -9 of a restore the database is refused, until a restore has succeeded", async () => {
   const file = await backup();
   const whole = await readFile(file);
