@@ -203,6 +203,11 @@ test("at a terminal the passphrase is asked for, twice for a backup, and never s
   expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).toEqual([]);
 });
 
+test("a passphrase for a backup without keys is refused", async () => {
+  const { code, stderr } = await run(["backup", newPath(), "--passphrase-file", "any"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("add --with-secret-key")]);
+});
+
 test("the keys of a backup replace no other key", async () => {
   const file = await backup("--with-secret-key");
   const target = await emptyDatabase();

@@ -63,7 +63,10 @@ async function sealedKeys(
   options: CliOptions,
   { withSecretKey, passphraseFile }: BackupOptions,
 ): Promise<SealedText | null> {
-  if (!withSecretKey) return null;
+  if (!withSecretKey) {
+    if (passphraseFile === undefined) return null;
+    throw new Error("--passphrase-file is for the secret keys: add --with-secret-key, or leave it out");
+  }
   const { ring } = machineKeys(readConfig(options.environment));
   const passphrase = await readPassphrase(options, { file: passphraseFile, isNew: true });
   return sealWithPassphrase(formatRing(ring, "\n"), passphrase);
