@@ -15,6 +15,7 @@ import { listTables } from "#platform/database/backup/catalogue-store.ts";
 import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";
 import { migrate } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { isRestoreUnfinished, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
 import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -325,6 +326,16 @@ test("after a kill -9 of a restore the database is refused, until a restore has 
   expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 0 });
   expect(await digests(target)).toEqual(await digests(db));
   expect(await run(["workspace", "list"], { url: target.url })).toMatchObject({ code: 0 });
+});
+
+test("a restore that fails leaves the mark of another restore", async () => {
+  const whole = await readFile(await backup());
+  const target = await emptyDatabase();
+  await markUnfinishedRestore(target);
+  const file = newPath();
+  await writeFile(file, whole.subarray(0, -200));
+  expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 1 });
+  expect(await isRestoreUnfinished(target)).toBe(true);
 });
 
 test("a backup that is stopped by a signal leaves no file", async () => {
