@@ -209,6 +209,24 @@ test("a passphrase for a backup without keys is refused", async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining("add --with-secret-key")]);
 });
 
+test("a restore that fails at its commit leaves no key", async () => {
+  const file = await backup("--with-secret-key");
+  const target = await emptyDatabase();
+  // The marker is dropped after the key is written.
+  await target.run(
+    raw(`
+    create function refuse() returns event_trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create event trigger refuse on sql_drop when tag in ('DROP TABLE') execute function refuse()`),
+  );
+  const dataDir = newPath();
+  const env = { POSTHASTE_BACKUP_PASSPHRASE: PASSPHRASE };
+  expect(await run(["restore", file], { url: target.url, dataDir, env })).toMatchObject({
+    code: 1,
+    stderr: "error: refused\n",
+  });
+  expect(await readdir(dataDir)).toEqual([]);
+});
+
 test("the keys of a backup replace no other key", async () => {
   const file = await backup("--with-secret-key");
   const target = await emptyDatabase();

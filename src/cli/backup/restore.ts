@@ -75,6 +75,7 @@ async function restore(
       // Before the commit: a database without its key would be refused at the start, and the key only be in the backup.
       keys.write();
     },
+    onRolledBack: () => keys.undo(),
     onTable: (progress) => lines.write(progress),
     onLoaded: () => lines.note("Making indexes and foreign keys."),
   });

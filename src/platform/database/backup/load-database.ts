@@ -5,7 +5,11 @@
 
 import { lockMigrationsInTransaction } from "#platform/database/applied-migrations-store.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
-import { endUnfinishedRestore, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
+import {
+  endUnfinishedRestore,
+  isRestoreUnfinished,
+  markUnfinishedRestore,
+} from "#platform/database/unfinished-restore-store.ts";
 import { type BackupReader, UnusableBackup } from "./backup-reader.ts";
 import {
   copyStatement,
@@ -27,6 +31,8 @@ export interface LoadOptions {
   readonly dataTables: readonly string[];
   /** The last part of the transaction, when all rows are checked. */
   readonly finish: (tx: Transaction) => Promise<void>;
+  /** Called when the database says that the transaction was rolled back: undoes what `finish` did elsewhere. */
+  readonly onRolledBack: () => void;
   readonly onTable?: (progress: TableProgress) => void;
   /** Called before indexes and foreign keys are made, which may take as long as the rows. */
   readonly onLoaded?: () => void;
@@ -60,8 +66,9 @@ export async function loadDatabase(db: Database, backup: BackupReader, options: 
   try {
     return await db.transaction((tx) => loadIn(tx, backup, options));
   } catch (fault) {
-    // The transaction has changed nothing. Without an answer of the database the marker stays, and so does another
-    // restore's.
+    // The commit removes the marker. Without an answer of the database it is unknown whether that was made.
+    if (await isRestoreUnfinished(db).catch(() => false)) options.onRolledBack();
+    // The transaction has changed nothing. Without an answer the marker stays, and so does another restore's.
     if (isOwnMark) await endUnfinishedRestore(db).catch(() => {});
     throw fault;
   }
