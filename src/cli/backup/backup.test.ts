@@ -174,7 +174,7 @@ test("with --with-secret-key the keys come back, and only with the passphrase", 
     stderr: "error: the passphrase is wrong\n",
   });
   expect(await listTables(target)).toEqual([]);
-  expect(await restore(PASSPHRASE)).toMatchObject({ code: 0 });
+  expect(await restore(`${PASSPHRASE}\n`)).toMatchObject({ code: 0 });
   expect(await readFile(join(dataDir, "secret.key"), "utf8")).toBe(`${formatRing([SECRET_KEY])}\n`);
 });
 
@@ -403,6 +403,8 @@ test("a file that exists is not replaced, and a terminal gets no backup", async 
     stderr: `error: ${file} exists: name another file\n`,
   });
   expect((await readFile(file)).equals(before)).toBe(true);
+  // Before a passphrase is asked for.
+  expect((await run(["backup", file, "--with-secret-key"])).stderr).toContain("exists: name another file");
   const stdout = Object.assign(new Writable(), { isTTY: true });
   expect((await run(["backup", "-"], { stdout })).stderr).toContain("a backup is not for a terminal");
 });

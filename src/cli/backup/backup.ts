@@ -16,7 +16,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
 import { version } from "#platform/version.ts";
-import { streamOf, writeNewFile } from "./backup-file.ts";
+import { requireNew, streamOf, writeNewFile } from "./backup-file.ts";
 import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
@@ -37,6 +37,9 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
     .option("--json", "print JSON")
     .action(async (file: string, given: BackupOptions) => {
       const startedAt = performance.now();
+      // Before anyone types a passphrase.
+      const toPipe = file === "-" ? streamOf(stdout) : undefined;
+      if (toPipe === undefined) await requireNew(file);
       const keyRing = await sealedKeys(options, given);
       const lines = new TableLines(stderr);
       const dump = await withDatabaseAsItIs(
@@ -44,7 +47,7 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
         async (db) => {
           const missing = await findMissingMigrations(db);
           const write = (output: Writable) => backUp(db, output, keyRing, lines);
-          const written = await (file === "-" ? write(streamOf(stdout)) : writeNewFile(file, write));
+          const written = await (toPipe === undefined ? writeNewFile(file, write) : write(toPipe));
           // Before an upgrade the schema may be older than this program, which then cannot write into it.
           if (missing.length === 0) await tryToRecord(db, stderr);
           return written;
