@@ -12,6 +12,7 @@ import { createReactions } from "#processes/reactions.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
@@ -98,7 +99,7 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   await expect(
     discardWaiting(
       db,
-      new Date(held_at),
+      { held_at: new Date(held_at), backup_at: null },
       async (...moved) => {
         await reactions(...moved);
         if (++parts === 2) throw stopped;
@@ -124,6 +125,32 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   expect(await statusOf(scheduled)).toBe("queued");
   expect(await refunded()).toBe(refunds + messages - 2);
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("a hold that ends while messages are discarded ends the discarding", async () => {
+  const ids = [await send("jo@people.test"), await send("kim@people.test")];
+  const { held_at } = await answer("hold");
+  const reactions = createReactions(systemClock);
+  const hold = { held_at: new Date(held_at), backup_at: null };
+  let released: Promise<unknown> | undefined;
+  const discarding = discardWaiting(
+    db,
+    hold,
+    async (...moved) => {
+      await reactions(...moved);
+      // Waits for the part, and is in front of the next one.
+      released ??= answer("release");
+      await eventually("the release to wait for the part", () =>
+        db.row(
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      );
+    },
+    1,
+  );
+  await expect(discarding).rejects.toThrow("another command has released the sending meanwhile");
+  expect(await released).toMatchObject({ is_held: false });
+  expect(await Promise.all(ids.map(statusOf))).toContain("queued");
 });
 
 test("the time of a hold does not count against the retries of a message", async () => {

@@ -6,7 +6,7 @@ import { withDatabase } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
 import { postponeExpiry } from "#delivery/hold/postpone-expiry-store.ts";
-import { deleteHold, findHold, insertHold, type SendingHold } from "#delivery/hold/store.ts";
+import { deleteHold, findHold, insertHold, lockHold, type SendingHold } from "#delivery/hold/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -61,9 +61,10 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
         if (hold === undefined) throw new Error("sending is not held: nothing was released or discarded");
         const discarded =
           options.discardWaiting === true
-            ? await discardWaiting(db, hold.held_at, createReactions(systemClock))
+            ? await discardWaiting(db, hold, createReactions(systemClock))
             : { cancelled: 0, leased: 0, notYetDue: 0 };
         return db.transaction(async (tx) => {
+          await lockHold(tx, hold);
           await postponeExpiry(tx, hold.backup_at ?? hold.held_at);
           await deleteHold(tx);
           return {

@@ -10,6 +10,7 @@ import { cancellation, type OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { asWorkspaceId, nilId } from "#platform/ids.ts";
+import { lockHold, type SendingHold } from "./store.ts";
 
 /** Messages in one transaction: workers and acceptance wait for none of them for long. */
 const AT_ONCE = 1_000;
@@ -20,17 +21,18 @@ interface Discarded extends LeftInQueue {
 }
 
 /**
- * Ends the waiting messages that were accepted and due before `heldAt` as `cancelled`, in transactions of a thousand. The
+ * Ends the waiting messages that were accepted and due before the hold as `cancelled`, in transactions of a thousand. The
  * statement of outcomes moves each message once, so that counters and refunds are right however often this is interrupted
  * and repeated. A message whose first attempt was not yet due is kept: a lost installation with the same queue cannot have
  * sent it.
  *
  * @param onMoved reacts to the outcomes (processes/reactions.ts)
- * @returns how many messages were cancelled, and how many of those accepted before `heldAt` were not
+ * @throws Error if the hold ends meanwhile: a worker may send what is left
+ * @returns how many messages were cancelled, and how many of those accepted before the hold were not
  */
 export async function discardWaiting(
   db: Database,
-  heldAt: Date,
+  hold: SendingHold,
   onMoved: OnMoved,
   size = AT_ONCE,
 ): Promise<Discarded> {
@@ -41,7 +43,8 @@ export async function discardWaiting(
     const part = await db.transaction(
       async (tx) => {
         let count = 0;
-        const waiting = await lockWaitingBefore(tx, heldAt, from, size);
+        await lockHold(tx, hold);
+        const waiting = await lockWaitingBefore(tx, hold.held_at, from, size);
         await removeQueueEntries(tx, waiting);
         const ended = waiting.map((one) => cancellation(one, new Date(), DISCARDED));
         await recordOutcomes(tx, ended, (within, moved) => {
@@ -55,5 +58,5 @@ export async function discardWaiting(
     cancelled += part.count;
     after = part.last;
   }
-  return { cancelled, ...(await countLeftBefore(db, heldAt)) };
+  return { cancelled, ...(await countLeftBefore(db, hold.held_at)) };
 }
