@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { access, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import sql, { raw } from "sql-template-tag";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { findMiscounts } from "#cli/doctor/counters.ts";
@@ -14,6 +14,7 @@ import { formatHeader, MAGIC, parseHeader } from "#platform/database/backup/back
 import { listTables } from "#platform/database/backup/catalogue-store.ts";
 import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";
 import { migrate } from "#platform/database/migrate.ts";
+import { thisRelease } from "#platform/database/migration-files.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { isRestoreUnfinished, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
 import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
@@ -297,6 +298,30 @@ test("a backup with migrations of a later version names that version", async () 
     "error: the backup was made by Posthaste 9.8.7, whose schema this version does not have (9999-later.sql): restore it with that version, or with a newer one\n",
   );
   expect(await listTables(target)).toEqual([]);
+});
+
+test("a backup of an older schema is restored, and the newer migrations follow", async () => {
+  const older = newPath();
+  await cp(thisRelease.migrations, older, { recursive: true });
+  const newest = (await readdir(older)).sort().at(-1) ?? "";
+  await rm(join(older, newest));
+  const source = await emptyDatabase();
+  await migrate(source, { version: "0.1.0", migrations: pathToFileURL(`${older}/`) });
+  await saveSecretKey(source, secrets.fingerprints[0]);
+  const file = newPath();
+  expect(await run(["backup", file], { url: source.url })).toMatchObject({ code: 0, stderr: "" });
+  const target = await emptyDatabase();
+  expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 0, stderr: "" });
+  const applied = sql`select name from schema_migrations order by name`;
+  expect((await source.rows(applied)).length).toBe((await target.rows(applied)).length - 1);
+  expect(await migrate(target)).toEqual([]);
+  expect(await target.rows(sql`select fingerprint from secret_keys`)).toEqual([
+    { fingerprint: secrets.fingerprints[0] },
+  ]);
+  const linesOf = (text: string) => text.split("\n").sort();
+  expect(linesOf(await schemaText(target))).toEqual(
+    expect.arrayContaining(linesOf(await schemaText(source))),
+  );
 });
 
 test("a database of a later version is not backed up by this one", async () => {
