@@ -1,8 +1,8 @@
 /** Gives messages the time back that a hold took from their retries. */
 import sql from "sql-template-tag";
-import type { QueueKey } from "#delivery/queue/queue-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, nilId } from "#platform/ids.ts";
+import type { QueueKey } from "./queue-store.ts";
 
 /** Rows of one statement, which ends well before its deadline. */
 const AT_ONCE = 10_000;
