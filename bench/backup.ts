@@ -92,10 +92,10 @@ async function measureLatency(setup: BenchSetup): Promise<Figure[]> {
   for (let run = 0; run < RUNS; run++) {
     const alone = await load();
     const ending = new AbortController();
-    const backups = backUpUntil(setup, ending.signal);
-    const during = await load();
-    ending.abort();
-    await backups;
+    const [during] = await Promise.all([
+      load().finally(() => ending.abort()),
+      backUpUntil(setup, ending.signal),
+    ]);
     pairs.push({ alone, during });
   }
   const { alone, during } = medianBy(pairs, (pair) => pair.during.p99 / pair.alone.p99);
@@ -114,11 +114,16 @@ async function measureLatency(setup: BenchSetup): Promise<Figure[]> {
   ];
 }
 
-/** One backup after the other, so that one runs during the whole load. */
+/** One backup after the other, so that one runs during the whole load. @throws Error if one fails */
 async function backUpUntil({ environment, folder }: BenchSetup, signal: AbortSignal): Promise<void> {
   for (let number = 0; !signal.aborted; number++) {
     const file = join(folder, `${number}.backup`);
-    await runCommand(["backup", file], environment, signal).catch(() => {});
+    try {
+      await runCommand(["backup", file], environment, signal);
+    } catch (fault) {
+      // The load has ended.
+      if (!signal.aborted) throw fault;
+    }
     await rm(file, { force: true });
   }
 }

@@ -12,7 +12,7 @@ export async function findHalted(db: Queryable): Promise<Halted> {
     listStoppedAutoresponders(db),
   ]);
   return {
-    isHeld: hold !== undefined,
+    isSendingHeld: hold !== undefined,
     paused: [...campaigns.paused, ...autoresponders.paused],
     cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
   };

@@ -8,7 +8,7 @@ import { countWaitingDeliveries, waitOfOldestDelivery } from "./deliveries/backl
 import { startSender, type WebhookAttemptResult, type WebhookSender } from "./deliveries/sender.ts";
 import {
   removeOldWebhookDeliveries,
-  switchOffOverfullWebhooks,
+  SwitchOffOverfullWebhooks,
 } from "./deliveries/switch-off-overfull-and-remove-old.ts";
 import { webhookEndpoints } from "./endpoints.ts";
 import { createReceiver } from "./post-to-receiver.ts";
@@ -21,7 +21,7 @@ export function webhooksEndpoints({ database: db, clock, secrets, config }: Proc
 }
 
 export function webhooksRecurring({ database: db, clock }: ProcessContext): Recurring[] {
-  return [removeOldWebhookDeliveries({ db, clock }), switchOffOverfullWebhooks({ db, clock })];
+  return [removeOldWebhookDeliveries({ db, clock }), new SwitchOffOverfullWebhooks({ db, clock })];
 }
 
 export function webhookGauges({ database: db, clock }: ProcessContext): GaugeSource[] {

@@ -78,7 +78,10 @@ async function blocked(client: pg.Client, before: Catalogue, after: Catalogue): 
   const old = new Set(before.relations.map(({ name }) => name));
   const built = indexed
     .filter(({ name }) => old.has(name))
-    .map(({ name }) => `an index of ${name} is built while its writers wait: use create index concurrently`);
+    .map(
+      ({ name }) =>
+        `an index of ${name} is built while its writers wait: use create index concurrently if not exists`,
+    );
   return [...rewritten, ...built];
 }
 

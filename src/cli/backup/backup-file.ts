@@ -1,41 +1,76 @@
 /** The file of a backup, which has its name only once it is complete and on the disk. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { access, open, rename, rm } from "node:fs/promises";
+import { constants, createWriteStream, rmSync } from "node:fs";
+import { access, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Writable } from "node:stream";
 import type { Output } from "#cli/command/output.ts";
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** @throws Error if the file exists, or its folder does not or cannot be written */
+export async function requireNew(file: string): Promise<void> {
+  if (await isThere(file)) throw taken(file);
+  await access(dirname(file), constants.W_OK);
+}
+
 /**
- * Runs `write` on FILE.partial (mode 0600), and renames it to FILE. After a failure neither is there.
+ * Runs `write` on a file beside FILE that ends in .partial (mode 0600), and gives it the name FILE. After a failure, SIGINT or
+ * SIGTERM neither is there. Several may run with the same FILE: the first one gets it.
  * @throws Error if the file exists
  */
 export async function writeNewFile<Result>(
   file: string,
   write: (output: Writable) => Promise<Result>,
 ): Promise<Result> {
-  const exists = await access(file).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw new Error(`${file} exists: name another file`);
-  const partial = `${file}.partial`;
-  // A killed backup may have left one.
-  await rm(partial, { force: true });
+  await requireNew(file);
+  const partial = `${file}.${randomUUID()}.partial`;
+  const onSignal = (signal: NodeJS.Signals) => {
+    rmSync(partial, { force: true });
+    // Without this listener the signal ends the process.
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   try {
     const output = createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true });
     await once(output, "open");
     const result = await write(output);
     output.end();
     await once(output, "close");
-    await rename(partial, file);
+    await giveName(partial, file);
     await using folder = await open(dirname(file));
     await folder.sync();
     return result;
-  } catch (fault) {
+  } finally {
     await rm(partial, { force: true });
-    throw fault;
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   }
+}
+
+/** Unlike a rename, a link replaces no file that was made meanwhile. */
+async function giveName(partial: string, file: string): Promise<void> {
+  try {
+    await link(partial, file);
+  } catch (fault) {
+    const code = fault instanceof Error && "code" in fault ? fault.code : undefined;
+    if (code === "EEXIST") throw taken(file);
+    // Some file systems, such as network shares of Windows, have no links.
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS") throw fault;
+    if (await isThere(file)) throw taken(file);
+    await rename(partial, file);
+  }
+}
+
+function isThere(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+function taken(file: string): Error {
+  return new Error(`${file} exists: name another file`);
 }
 
 /** Standard output as a stream. @throws Error if it is a terminal */

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { access, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import sql, { raw } from "sql-template-tag";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { findMiscounts } from "#cli/doctor/counters.ts";
@@ -14,7 +14,9 @@ import { formatHeader, MAGIC, parseHeader } from "#platform/database/backup/back
 import { listTables } from "#platform/database/backup/catalogue-store.ts";
 import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";
 import { migrate } from "#platform/database/migrate.ts";
+import { thisRelease } from "#platform/database/migration-files.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { isRestoreUnfinished, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
 import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
@@ -126,7 +128,7 @@ const indexNames = async (of: Database) =>
 test("a restored database has every row, table, index and sequence, and its sending is held", async () => {
   const file = await backup();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(await readdir(folder)).not.toContain(`${number}.partial`);
+  expect((await readdir(folder)).filter((name) => name.startsWith(`${number}`))).toEqual([`${number}`]);
   const target = await emptyDatabase();
   const { code, stdout, stderr } = await run(["restore", file, "--json"], { url: target.url });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -173,7 +175,7 @@ test("with --with-secret-key the keys come back, and only with the passphrase", 
     stderr: "error: the passphrase is wrong\n",
   });
   expect(await listTables(target)).toEqual([]);
-  expect(await restore(PASSPHRASE)).toMatchObject({ code: 0 });
+  expect(await restore(`${PASSPHRASE}\n`)).toMatchObject({ code: 0 });
   expect(await readFile(join(dataDir, "secret.key"), "utf8")).toBe(`${formatRing([SECRET_KEY])}\n`);
 });
 
@@ -201,6 +203,29 @@ test("at a terminal the passphrase is asked for, twice for a backup, and never s
     expect([code, stderr]).toEqual([1, expect.stringContaining(refusal)]);
   }
   expect((await readdir(folder)).filter((name) => name.endsWith(".partial"))).toEqual([]);
+});
+
+test("a passphrase for a backup without keys is refused", async () => {
+  const { code, stderr } = await run(["backup", newPath(), "--passphrase-file", "any"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("add --with-secret-key")]);
+});
+
+test("a restore that fails at its commit leaves no key", async () => {
+  const file = await backup("--with-secret-key");
+  const target = await emptyDatabase();
+  // The marker is dropped after the key is written.
+  await target.run(
+    raw(`
+    create function refuse() returns event_trigger language plpgsql as $$ begin raise 'refused'; end $$;
+    create event trigger refuse on sql_drop when tag in ('DROP TABLE') execute function refuse()`),
+  );
+  const dataDir = newPath();
+  const env = { POSTHASTE_BACKUP_PASSPHRASE: PASSPHRASE };
+  expect(await run(["restore", file], { url: target.url, dataDir, env })).toMatchObject({
+    code: 1,
+    stderr: "error: refused\n",
+  });
+  expect(await readdir(dataDir)).toEqual([]);
 });
 
 test("the keys of a backup replace no other key", async () => {
@@ -275,6 +300,42 @@ test("a backup with migrations of a later version names that version", async () 
   expect(await listTables(target)).toEqual([]);
 });
 
+test("a backup of an older schema is restored, and the newer migrations follow", async () => {
+  const older = newPath();
+  await cp(thisRelease.migrations, older, { recursive: true });
+  const newest = (await readdir(older)).sort().at(-1) ?? "";
+  await rm(join(older, newest));
+  const source = await emptyDatabase();
+  await migrate(source, { version: "0.1.0", migrations: pathToFileURL(`${older}/`) });
+  await saveSecretKey(source, secrets.fingerprints[0]);
+  const file = newPath();
+  expect(await run(["backup", file], { url: source.url })).toMatchObject({ code: 0, stderr: "" });
+  const target = await emptyDatabase();
+  expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 0, stderr: "" });
+  const applied = sql`select name from schema_migrations order by name`;
+  expect((await source.rows(applied)).length).toBe((await target.rows(applied)).length - 1);
+  expect(await migrate(target)).toEqual([]);
+  expect(await target.rows(sql`select fingerprint from secret_keys`)).toEqual([
+    { fingerprint: secrets.fingerprints[0] },
+  ]);
+  const linesOf = (text: string) => text.split("\n").sort();
+  expect(linesOf(await schemaText(target))).toEqual(
+    expect.arrayContaining(linesOf(await schemaText(source))),
+  );
+});
+
+test("a database of a later version is not backed up by this one", async () => {
+  await db.run(sql`insert into schema_migrations (name, digest) values ('9999-later.sql', '0')`);
+  const file = newPath();
+  const { code, stderr } = await run(["backup", file]);
+  await db.run(sql`delete from schema_migrations where name = '9999-later.sql'`);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("the database has migration 9999-later.sql, which this version does not have"),
+  ]);
+  await expect(access(file)).rejects.toThrow("ENOENT");
+});
+
 test("after a kill -9 of a restore the database is refused, until a restore has succeeded", async () => {
   const file = await backup();
   const whole = await readFile(file);
@@ -310,6 +371,47 @@ test("after a kill -9 of a restore the database is refused, until a restore has 
   expect(await run(["workspace", "list"], { url: target.url })).toMatchObject({ code: 0 });
 });
 
+test("a restore that fails leaves the mark of another restore", async () => {
+  const whole = await readFile(await backup());
+  const target = await emptyDatabase();
+  await markUnfinishedRestore(target);
+  const file = newPath();
+  await writeFile(file, whole.subarray(0, -200));
+  expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 1 });
+  expect(await isRestoreUnfinished(target)).toBe(true);
+});
+
+test("a backup that is stopped by a signal leaves no file", async () => {
+  const holder = await db.openSession();
+  onTestFinished(() => holder.end());
+  await holder.query("begin; lock table workspaces in access exclusive mode");
+  const file = newPath();
+  const { PATH = "" } = process.env;
+  const environment = { PATH, DATABASE_URL: db.url, SECRET_KEY, DATA_DIR: newPath() };
+  const child = spawn(process.execPath, [launcher, "backup", file], { env: environment, stdio: "ignore" });
+  const files = async () => (await readdir(folder)).filter((name) => join(folder, name).startsWith(file));
+  await eventually("the backup to have begun", async () => (await files()).length === 1);
+  child.kill("SIGTERM");
+  const [, signal] = await once(child, "exit");
+  expect([signal, await files()]).toEqual(["SIGTERM", []]);
+});
+
+test("a database that cannot be written is backed up, with a warning", async () => {
+  const target = await emptyDatabase();
+  expect(await run(["restore", await backup()], { url: target.url })).toMatchObject({ code: 0 });
+  const { name } = (await target.row<{ name: string }>(sql`select current_database() as name`)) ?? {
+    name: "",
+  };
+  await target.run(raw(`alter database ${name} set default_transaction_read_only = on`));
+  const file = newPath();
+  const { code, stderr } = await run(["backup", file], { url: target.url });
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining("warning: the backup is complete, but not in the audit log"),
+  ]);
+  expect((await stat(file)).size).toBeGreaterThan(0);
+});
+
 test("an empty database is no backup: the settings name another than the service's", async () => {
   const { url } = await emptyDatabase();
   const file = newPath();
@@ -326,6 +428,8 @@ test("a file that exists is not replaced, and a terminal gets no backup", async 
     stderr: `error: ${file} exists: name another file\n`,
   });
   expect((await readFile(file)).equals(before)).toBe(true);
+  // Before a passphrase is asked for.
+  expect((await run(["backup", file, "--with-secret-key"])).stderr).toContain("exists: name another file");
   const stdout = Object.assign(new Writable(), { isTTY: true });
   expect((await run(["backup", "-"], { stdout })).stderr).toContain("a backup is not for a terminal");
 });

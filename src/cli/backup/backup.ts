@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { sentence } from "#cli/command/error-sentence.ts";
 import { json } from "#cli/command/output.ts";
 import { machineKeys } from "#cli/secret-key/machine-keys.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -15,7 +16,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
 import { version } from "#platform/version.ts";
-import { streamOf, writeNewFile } from "./backup-file.ts";
+import { requireNew, streamOf, writeNewFile } from "./backup-file.ts";
 import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
@@ -36,13 +37,20 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
     .option("--json", "print JSON")
     .action(async (file: string, given: BackupOptions) => {
       const startedAt = performance.now();
+      // Before anyone types a passphrase.
+      const toPipe = file === "-" ? streamOf(stdout) : undefined;
+      if (toPipe === undefined) await requireNew(file);
       const keyRing = await sealedKeys(options, given);
       const lines = new TableLines(stderr);
       const dump = await withDatabaseAsItIs(
         environment,
-        (db) => {
+        async (db) => {
+          const missing = await findMissingMigrations(db);
           const write = (output: Writable) => backUp(db, output, keyRing, lines);
-          return file === "-" ? write(streamOf(stdout)) : writeNewFile(file, write);
+          const written = await (toPipe === undefined ? writeNewFile(file, write) : write(toPipe));
+          // Before an upgrade the schema may be older than this program, which then cannot write into it.
+          if (missing.length === 0) await tryToRecord(db, stderr);
+          return written;
         },
         NO_DEADLINES,
       );
@@ -58,27 +66,35 @@ async function sealedKeys(
   options: CliOptions,
   { withSecretKey, passphraseFile }: BackupOptions,
 ): Promise<SealedText | null> {
-  if (!withSecretKey) return null;
+  if (!withSecretKey) {
+    if (passphraseFile === undefined) return null;
+    throw new Error("--passphrase-file is for the secret keys: add --with-secret-key, or leave it out");
+  }
   const { ring } = machineKeys(readConfig(options.environment));
   const passphrase = await readPassphrase(options, { file: passphraseFile, isNew: true });
   return sealWithPassphrase(formatRing(ring, "\n"), passphrase);
 }
 
-async function backUp(
+function backUp(
   db: Database,
   output: Writable,
   keyRing: SealedText | null,
   lines: TableLines,
 ): Promise<Dump> {
-  const missing = await findMissingMigrations(db);
-  const dump = await dumpDatabase(db, output, {
+  return dumpDatabase(db, output, {
     program: version,
     keyRing,
     onTable: (progress, bytes) => lines.write(progress, bytes),
   });
-  // Before an upgrade the schema may be older than this program, which then cannot write into it.
-  if (missing.length === 0) await recordCommand(db);
-  return dump;
+}
+
+/** The backup is complete, also if the audit log cannot be written, as on a standby. */
+async function tryToRecord(db: Database, stderr: CliOptions["stderr"]): Promise<void> {
+  try {
+    await recordCommand(db);
+  } catch (fault) {
+    stderr.write(`warning: the backup is complete, but not in the audit log: ${sentence(fault)}\n`);
+  }
 }
 
 function answerOf({ header, tables, rows, bytes }: Dump, file: string, seconds: number) {

@@ -5,7 +5,7 @@ import type { TableProgress } from "#platform/database/backup/dump-database.ts";
 import type { Deadlines } from "#platform/database/pool.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
 
-/** A large table takes minutes. (Zero is PostgreSQL's and the driver's value for no limit.) */
+/** A large table takes minutes. */
 export const NO_DEADLINES: Partial<Deadlines> = { statementMs: 0, answerMs: 0, idleTransactionMs: 0 };
 
 const MEGABYTE = 1_000_000;

@@ -19,10 +19,12 @@ export async function readPassphrase(
   options: Pick<CliOptions, "environment" | "stdin" | "stderr">,
   { file, isNew }: PassphraseSource,
 ): Promise<string> {
-  const passphrase =
+  const given =
     file !== undefined
-      ? firstLine(await readFile(file, "utf8"))
+      ? await readFile(file, "utf8")
       : (readConfig(options.environment).POSTHASTE_BACKUP_PASSPHRASE ?? (await ask(options, isNew)));
+  // Whichever way it comes, the same passphrase opens a backup.
+  const passphrase = firstLine(given);
   if (isNew && passphrase.length < LEAST_CHARACTERS) {
     throw new Error(`the passphrase must have at least ${LEAST_CHARACTERS} characters`);
   }

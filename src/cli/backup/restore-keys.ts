@@ -1,14 +1,14 @@
 /** Which secret keys a restored database needs, and how this machine gets them. */
-import { mkdirSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { BackupHeader } from "#platform/database/backup/backup-format.ts";
 import {
+  createKeyFile,
   findSecretKeys,
   keyFile,
   parseRing,
   type SecretKeyRing,
-  writeKeyFile,
 } from "#platform/secrets/key-ring.ts";
 import { openWithPassphrase } from "#platform/secrets/passphrase-box.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
@@ -21,6 +21,8 @@ export interface RestoredKeys {
   /** The file that `write` creates; null if none is written. */
   readonly file: string | null;
   write(): void;
+  /** Removes the file that `write` has created. */
+  undo(): void;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function planKeys(
   const { SECRET_KEY, DATA_DIR } = readConfig(options.environment);
   const own = findSecretKeys(SECRET_KEY, DATA_DIR);
   const missing = missingOf(header, own);
-  if (missing.length === 0 || header.key_ring === null) return { missing, file: null, write() {} };
+  if (missing.length === 0 || header.key_ring === null) return { missing, file: null, write() {}, undo() {} };
   const file = keyFile(DATA_DIR);
   if (own !== undefined) {
     const place = SECRET_KEY === null ? file : "SECRET_KEY";
@@ -45,14 +47,32 @@ export async function planKeys(
   }
   const passphrase = await readPassphrase(options, { file: passphraseFile, isNew: false });
   const ring = parseRing(await openWithPassphrase(header.key_ring, passphrase));
-  return {
-    missing: missingOf(header, ring),
-    file,
-    write() {
-      mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
-      writeKeyFile(DATA_DIR, ring);
-    },
-  };
+  return new NewKeyFile(DATA_DIR, ring, missingOf(header, ring));
+}
+
+class NewKeyFile implements RestoredKeys {
+  readonly missing: readonly string[];
+  readonly file: string;
+  readonly #dataDir: string;
+  readonly #ring: SecretKeyRing;
+  #isWritten = false;
+
+  constructor(dataDir: string, ring: SecretKeyRing, missing: readonly string[]) {
+    this.missing = missing;
+    this.file = keyFile(dataDir);
+    this.#dataDir = dataDir;
+    this.#ring = ring;
+  }
+
+  /** @throws EEXIST if another process has created one meanwhile */
+  write(): void {
+    createKeyFile(this.#dataDir, this.#ring);
+    this.#isWritten = true;
+  }
+
+  undo(): void {
+    if (this.#isWritten) rmSync(this.file, { force: true });
+  }
 }
 
 function missingOf(header: BackupHeader, ring: SecretKeyRing | undefined): string[] {

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { sentence } from "#cli/command/error-sentence.ts";
 import { json } from "#cli/command/output.ts";
 import { describeWaitingWork } from "#cli/sending/describe-waiting-work.ts";
 import { countWaitingWork, type WaitingWork } from "#cli/sending/waiting-work-store.ts";
@@ -74,13 +75,29 @@ async function restore(
       // Before the commit: a database without its key would be refused at the start, and the key only be in the backup.
       keys.write();
     },
+    onRolledBack: () => keys.undo(),
     onTable: (progress) => lines.write(progress),
     onLoaded: () => lines.note("Making indexes and foreign keys."),
   });
-  await prepareSchema(db, createLog("silent"));
-  await analyzeAll(db);
-  await recordCommand(db);
-  return { ...load, program, takenAt, keys, work: await countWaitingWork(db) };
+  return { ...load, program, takenAt, keys, work: await completeRestore(db) };
+}
+
+/**
+ * What follows the transaction of the restore.
+ * @throws Error that says that the data is there
+ */
+async function completeRestore(db: Database): Promise<WaitingWork> {
+  try {
+    await prepareSchema(db, createLog("silent"));
+    await analyzeAll(db);
+    await recordCommand(db);
+    return await countWaitingWork(db);
+  } catch (fault) {
+    throw new Error(
+      `${sentence(fault)}. The backup is restored, and its sending is held; only what follows has failed: run \`npm run -s posthaste -- migrate\`, then \`npm run -s posthaste -- sending status\``,
+      { cause: fault },
+    );
+  }
 }
 
 function answerOf({ keys, work, takenAt, ...restored }: Restored, seconds: number) {

@@ -12,6 +12,7 @@ import { createReactions } from "#processes/reactions.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
@@ -84,6 +85,9 @@ test("a release without a hold is refused, and discards nothing", async () => {
 
 test("--discard-waiting cancels what waited before the hold, refunds it once, and keeps what came later", async () => {
   const before = [await send("cy@people.test"), await send("di@people.test")];
+  const scheduled = await send("fay@people.test");
+  await db.run(sql`
+    update delivery_queue set due_at = now() + interval '1 hour', lease_number = 1 where message_id = ${scheduled}`);
   const { messages, held_at } = await answer("hold");
   const [underWay] = await leaseMessages(db, leaseOrder({ limit: 1 }));
   const refunds = (await refunded()) ?? 0;
@@ -95,7 +99,7 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   await expect(
     discardWaiting(
       db,
-      new Date(held_at),
+      { held_at: new Date(held_at), backup_at: null },
       async (...moved) => {
         await reactions(...moved);
         if (++parts === 2) throw stopped;
@@ -105,7 +109,10 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   ).rejects.toBe(stopped);
   expect(await answer("release", "--discard-waiting")).toMatchObject({
     is_held: false,
-    discarded_messages: messages - 2,
+    // One was discarded before the kill; of the others one is leased and one is scheduled.
+    discarded_messages: messages - 3,
+    not_due_messages: 1,
+    leased_messages: 1,
   });
   for (const id of before.filter((one) => one !== underWay?.message_id)) {
     const { data } = (await call("GET", `/messages/${id}`)).body;
@@ -115,8 +122,64 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
     });
   }
   expect(await statusOf(later)).toBe("queued");
-  expect(await refunded()).toBe(refunds + messages - 1);
+  expect(await statusOf(scheduled)).toBe("queued");
+  expect(await refunded()).toBe(refunds + messages - 2);
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("a hold that ends while messages are discarded ends the discarding", async () => {
+  const ids = [await send("jo@people.test"), await send("kim@people.test")];
+  const { held_at } = await answer("hold");
+  const reactions = createReactions(systemClock);
+  const hold = { held_at: new Date(held_at), backup_at: null };
+  let released: Promise<unknown> | undefined;
+  const discarding = discardWaiting(
+    db,
+    hold,
+    async (...moved) => {
+      await reactions(...moved);
+      // Waits for the part, and is in front of the next one.
+      released ??= answer("release");
+      await eventually("the release to wait for the part", () =>
+        db.row(
+          sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        ),
+      );
+    },
+    1,
+  );
+  await expect(discarding).rejects.toThrow("another command has released the sending meanwhile");
+  expect(await released).toMatchObject({ is_held: false });
+  expect(await Promise.all(ids.map(statusOf))).toContain("queued");
+});
+
+test("the time of a hold does not count against the retries of a message", async () => {
+  const [deferred, untried, scheduled] = [
+    await send("gil@people.test"),
+    await send("hal@people.test"),
+    await send("ida@people.test"),
+  ];
+  await answer("hold");
+  await db.run(sql`update sending_hold set backup_at = now() - interval '4 days'`);
+  // At the backup's moment one was attempted and had an hour left, one was new, and one was due a day later.
+  for (const [id, attempts, dueDaysAgo, hoursLeft] of [
+    [deferred, 3, 4, 1 - 4 * 24],
+    [untried, 0, 5, -24],
+    [scheduled, 0, 3, 0],
+  ] as const)
+    await db.run(sql`
+      update delivery_queue set attempts = ${attempts}, due_at = now() - make_interval(days => ${dueDaysAgo}),
+        expires_at = now() + make_interval(hours => ${hoursLeft}) where message_id = ${id}`);
+  await answer("release");
+  const hoursLeft = async (id: string) =>
+    (
+      await db.row<{ hours: number }>(sql`
+        select round(extract(epoch from expires_at - now()) / 3600)::int as hours
+        from delivery_queue where message_id = ${id}`)
+    )?.hours;
+  expect([await hoursLeft(deferred), await hoursLeft(untried), await hoursLeft(scheduled)]).toEqual([
+    1, 72, 72,
+  ]);
 });
 
 test("a campaign that is due while sending is held begins after the release", async () => {

@@ -5,7 +5,8 @@ import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabase } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
-import { deleteHold, findHold, insertHold, type SendingHold } from "#delivery/hold/store.ts";
+import { deleteHold, findHold, insertHold, lockHold, type SendingHold } from "#delivery/hold/store.ts";
+import { postponeExpiry } from "#delivery/queue/postpone-expiry-store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -22,6 +23,13 @@ interface Status extends WaitingWork {
   readonly is_held: boolean;
   readonly held_at: Date | null;
   readonly backup_at: Date | null;
+}
+
+/** The counts are 0 without --discard-waiting. */
+interface Released extends Status {
+  readonly discarded_messages: number;
+  readonly not_due_messages: number;
+  readonly leased_messages: number;
 }
 
 export function addSendingCommands(program: Command, { stdout, environment }: CliOptions): void {
@@ -44,7 +52,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     .description("send again, beginning with what has waited")
     .option(
       "--discard-waiting",
-      "cancel the messages that waited when sending was held, instead of sending them",
+      "cancel the messages that waited and were due when sending was held, instead of sending them",
     )
     .option("--json", "print JSON")
     .action(async (options: ReleaseOptions) => {
@@ -53,19 +61,22 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
         if (hold === undefined) throw new Error("sending is not held: nothing was released or discarded");
         const discarded =
           options.discardWaiting === true
-            ? await discardWaiting(db, hold.held_at, createReactions(systemClock))
-            : 0;
+            ? await discardWaiting(db, hold, createReactions(systemClock))
+            : { cancelled: 0, leased: 0, notYetDue: 0 };
         return db.transaction(async (tx) => {
+          await lockHold(tx, hold);
+          await postponeExpiry(tx, hold.backup_at ?? hold.held_at);
           await deleteHold(tx);
-          return { discarded_messages: discarded, ...(await readStatus(tx)) };
+          return {
+            discarded_messages: discarded.cancelled,
+            not_due_messages: discarded.notYetDue,
+            leased_messages: discarded.leased,
+            ...(await readStatus(tx)),
+          };
         });
       });
       if (options.json) stdout.write(json(released));
-      else {
-        const { discarded_messages: discarded } = released;
-        if (discarded > 0) stdout.write(`${counted(discarded, "message")} cancelled.\n`);
-        stdout.write(describe(released));
-      }
+      else stdout.write(describeDiscarded(released) + describe(released));
     });
   sending
     .command("status")
@@ -75,6 +86,19 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
       const status = await withDatabase(environment, readStatus);
       stdout.write(options.json ? json(status) : describe(status));
     });
+}
+
+/** What --discard-waiting did; empty without it. */
+function describeDiscarded(released: Released): string {
+  const { discarded_messages, not_due_messages, leased_messages } = released;
+  const lines = [
+    discarded_messages > 0 && `${counted(discarded_messages, "message")} cancelled.`,
+    not_due_messages > 0 &&
+      `${counted(not_due_messages, "message")} kept: not yet due when sending was held.`,
+    leased_messages > 0 &&
+      `${counted(leased_messages, "message")} not cancelled: a delivery process has them in delivery.`,
+  ];
+  return lines.map((line) => (line === false ? "" : `${line}\n`)).join("");
 }
 
 async function readStatus(db: Queryable): Promise<Status> {

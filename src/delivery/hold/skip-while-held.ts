@@ -1,4 +1,4 @@
-/** Recurring tasks that would put mail into the queue do nothing while sending is held. */
+/** Recurring tasks that would put mail into the queue, or remove what waits, do nothing while sending is held. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { findHold } from "./store.ts";

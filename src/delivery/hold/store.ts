@@ -21,7 +21,21 @@ export async function insertHold(tx: Queryable, backupAt: Date | null): Promise<
   await tx.run(sql`insert into sending_hold (backup_at) values (${backupAt}) on conflict do nothing`);
 }
 
-/** Ends the hold. @returns whether there was one */
-export async function deleteHold(tx: Queryable): Promise<boolean> {
-  return (await tx.run(sql`delete from sending_hold`)) > 0;
+/**
+ * Locks the hold until the transaction ends, if it is still the one that was read before.
+ * @throws Error if it was ended meanwhile; another one may have begun
+ */
+export async function lockHold(tx: Queryable, known: SendingHold): Promise<void> {
+  const hold = await tx.row<SendingHold>(sql`select held_at, backup_at from sending_hold for update`);
+  if (hold?.held_at.getTime() === known.held_at.getTime()) return;
+  throw new Error(
+    hold === undefined
+      ? "another command has released the sending meanwhile"
+      : `another command has released the sending meanwhile, and it is held again since ${hold.held_at.toISOString()}`,
+  );
+}
+
+/** Ends the hold, if there is one. */
+export async function deleteHold(tx: Queryable): Promise<void> {
+  await tx.run(sql`delete from sending_hold`);
 }

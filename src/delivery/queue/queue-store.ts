@@ -140,7 +140,17 @@ export async function lockAllInQueue(
 /** A place in the order of the queue's primary key. */
 export type QueueKey = Pick<QueueEntry, "workspaceId" | "messageId">;
 
-/** Locks the next `most` waiting messages, of all workspaces, that were accepted before `time`. */
+/**
+ * Messages whose first attempt was not yet due at `time`. Not one that waits for a source address: it was due before. Times
+ * are truncated to milliseconds on their way here.
+ */
+const notYetDue = (time: Date) =>
+  sql`(attempts = 0 and source_ip is null and due_at >= ${time}::timestamptz + interval '1 millisecond')`;
+
+/**
+ * Locks the next `most` waiting messages, of all workspaces, that were accepted before `time` and had been due by then, for a
+ * first or a further attempt.
+ */
 export function lockWaitingBefore(
   tx: Queryable,
   time: Date,
@@ -150,16 +160,34 @@ export function lockWaitingBefore(
   return tx.rows(sql`
     select workspace_id as "workspaceId", message_id as "messageId" from delivery_queue
     where (workspace_id, message_id) > (${after.workspaceId}::uuid, ${after.messageId}::uuid)
-      and message_id < ${firstIdAt(time)} and leased_by is null
+      and message_id < ${firstIdAt(time)} and leased_by is null and not ${notYetDue(time)}
     order by workspace_id, message_id limit ${most} for update skip locked`);
 }
 
+export interface LeftInQueue {
+  /** Messages that a worker holds. */
+  readonly leased: number;
+  /** Messages whose first attempt was not yet due. */
+  readonly notYetDue: number;
+}
+
+/** Counts the messages that were accepted before `time`, and that lockWaitingBefore does not give. Reads the whole queue. */
+export async function countLeftBefore(db: Queryable, time: Date): Promise<LeftInQueue> {
+  const counted = await db.row<LeftInQueue>(sql`
+    select count(*) filter (where leased_by is not null) as leased,
+      count(*) filter (where leased_by is null and ${notYetDue(time)}) as "notYetDue"
+    from delivery_queue where message_id < ${firstIdAt(time)}`);
+  return counted ?? { leased: 0, notYetDue: 0 };
+}
+
 /**
- * Makes every leased message wait, due now. Only for a database in which no worker runs. Lease numbers stay, so that a worker
+ * Makes every leased message wait, due now or since the end of its lease. Only for a database in which no worker runs. Lease numbers stay, so that a worker
  * of former times can settle nothing.
  */
 export async function releaseAllLeases(tx: Queryable): Promise<void> {
-  await tx.run(sql`update delivery_queue set leased_by = null, due_at = now() where leased_by is not null`);
+  await tx.run(
+    sql`update delivery_queue set leased_by = null, due_at = least(due_at, now()) where leased_by is not null`,
+  );
 }
 
 /** Makes a locked, waiting message due now. Its attempts and its end of retries stay. */

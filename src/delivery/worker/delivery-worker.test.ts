@@ -42,7 +42,7 @@ let dns: FakeDns;
 let dataDir: string;
 let workers: RunningWorker[] = [];
 let halted: string[] = [];
-let isHeld = false;
+let isSendingHeld = false;
 let looks = 0;
 
 beforeEach(async () => {
@@ -64,7 +64,7 @@ afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   workers = [];
   halted = [];
-  isHeld = false;
+  isSendingHeld = false;
   await mx.close();
   await dns.close();
 });
@@ -100,7 +100,7 @@ async function startWorker(
     check,
     async findHalted() {
       looks += 1;
-      return { isHeld, paused: halted, cancelled: [] };
+      return { isSendingHeld, paused: halted, cancelled: [] };
     },
     onMoved: nobodyElse,
   });
@@ -726,12 +726,12 @@ test("a paused campaign's messages stay in the queue until it is resumed", async
 
 test("while sending is held, workers look at the queue and send nothing; after the release each message leaves once", async () => {
   const id = await accept("ada@example.test");
-  isHeld = true;
+  isSendingHeld = true;
   await startWorker();
   const before = looks;
   await eventually("three looks", async () => looks >= before + 3);
   expect(await queued(id)).toMatchObject({ lease_number: 0, leased_by: null });
-  isHeld = false;
+  isSendingHeld = false;
   await reaches(id, "delivered");
   expect(mx.messages).toHaveLength(1);
 });

@@ -53,7 +53,7 @@ const MOST_UNWRITTEN = 5_000;
 /** What must not be started now. */
 export interface Halted {
   /** Whether sending is held for the whole installation (hold/store.ts). */
-  readonly isHeld: boolean;
+  readonly isSendingHeld: boolean;
   /** Campaigns whose messages are not leased. */
   readonly paused: readonly string[];
   /** Campaigns whose messages are leased, so that the pre-send check ends them. */
@@ -95,7 +95,7 @@ export class DeliveryWorker {
   /** Resolved when there may be something to lease. */
   #wake = Promise.withResolvers<void>();
   /** What was halted at the last look. */
-  #halted: Halted = { isHeld: false, paused: [], cancelled: [] };
+  #halted: Halted = { isSendingHeld: false, paused: [], cancelled: [] };
   #haltedIds: ReadonlySet<string> = new Set();
   #working: Promise<void> = Promise.resolve();
   #beating: Promise<void> = Promise.resolve();
@@ -211,7 +211,7 @@ export class DeliveryWorker {
     return (
       !this.#stopping.signal.aborted &&
       this.#isSafe &&
-      !this.#halted.isHeld &&
+      !this.#halted.isSendingHeld &&
       this.#held.timeLeft(message) > LEASE_MARGIN_MS &&
       (message.origin_id === null || !this.#haltedIds.has(message.origin_id))
     );
@@ -245,7 +245,7 @@ export class DeliveryWorker {
     try {
       this.#halted = await findHalted();
       this.#haltedIds = new Set([...this.#halted.paused, ...this.#halted.cancelled]);
-      if (this.#halted.isHeld) {
+      if (this.#halted.isSendingHeld) {
         onLook?.();
         return false;
       }

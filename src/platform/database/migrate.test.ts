@@ -96,10 +96,18 @@ test("an index is built outside of a transaction, also after an interrupted atte
     "unique",
   );
   const next = await release("0.9.0", {
-    "9001-index.sql": "-- Not in a transaction\ncreate index concurrently notes_by_id on notes (id)",
+    "9001-index.sql":
+      "-- Not in a transaction\ncreate index concurrently if not exists notes_by_id on notes (id)",
   });
   expect(await migrate(own, next)).toEqual(["9001-index.sql"]);
   expect(
     await own.rows(sql`select indisvalid from pg_index where indexrelid = 'notes_by_id'::regclass`),
   ).toEqual([{ indisvalid: true }]);
+  // As after a kill between the building and its record.
+  await own.run(sql`delete from schema_migrations where name = '9001-index.sql'`);
+  expect(await migrate(own, next)).toEqual(["9001-index.sql"]);
+  const once = await release("0.9.0", {
+    "9002-index.sql": "-- Not in a transaction\ncreate index concurrently notes_again on notes (id)",
+  });
+  await expect(migrate(own, once)).rejects.toThrow(/9002-index.sql must say "if not exists"/);
 });

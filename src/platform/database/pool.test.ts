@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
 import { openDatabaseProxy } from "#test/support/database-proxy.ts";
@@ -22,6 +22,22 @@ test("a statement can be run again with its values", async () => {
   const statement = sql`select ${"ada"} as word`;
   const runs = [await db.row(statement), await db.row(statement)];
   expect(runs).toEqual([{ word: "ada" }, { word: "ada" }]);
+});
+
+test("limits of zero are none, also where the database has limits of its own", async () => {
+  const name = (await db.row<{ name: string }>(sql`select current_database() as name`))?.name ?? "";
+  for (const limit of ["statement_timeout", "idle_in_transaction_session_timeout"])
+    await db.run(raw(`alter database ${name} set ${limit} = 1234`));
+  const limits = (of: Database) =>
+    of.row(sql`
+      select current_setting('statement_timeout') as statement,
+        current_setting('idle_in_transaction_session_timeout') as idle`);
+  expect(await limits(open({ statementMs: 0, answerMs: 0, idleTransactionMs: 0 }))).toEqual({
+    statement: "0",
+    idle: "0",
+  });
+  for (const limit of ["statement_timeout", "idle_in_transaction_session_timeout"])
+    await db.run(raw(`alter database ${name} reset ${limit}`));
 });
 
 test("a connection that the server ends while the pool closes is not an error", async () => {

@@ -63,7 +63,7 @@ export interface Database extends Queryable {
 // int8 is read as a number: no count reaches 2^53. Amounts of money are numeric and stay strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Time limits of a database. */
+/** Time limits of a database; zero is no limit. */
 export interface Deadlines {
   readonly connectMs: number;
   /** statement_timeout: the server cancels a statement that takes longer. */
@@ -155,6 +155,15 @@ function isRepeatable(fault: unknown): boolean {
 /** PostgreSQL settings by name. Values must not contain spaces: they are passed as command-line options. */
 export type ConnectionSettings = Readonly<Record<string, string>>;
 
+/**
+ * The driver does not send a limit of zero, and the role or the database may have one of its own.
+ * @returns options that say that there is none
+ */
+function withoutLimits({ statementMs, idleTransactionMs }: Deadlines): string[] {
+  const limits = { statement_timeout: statementMs, idle_in_transaction_session_timeout: idleTransactionMs };
+  return Object.entries(limits).flatMap(([name, ms]) => (ms === 0 ? [`-c ${name}=0`] : []));
+}
+
 /** Connects with the first statement. `onError` is called for idle connections that broke; the pool replaces them. */
 export function createDatabase(
   url: string,
@@ -178,6 +187,7 @@ export function createDatabase(
     stream: () => new ChunkedSocket(),
     options: [
       SERVER_KEEPALIVE,
+      ...withoutLimits(deadlines),
       ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
     ].join(" "),
   };

@@ -4,9 +4,18 @@ import type { Queryable } from "./pool.ts";
 
 const MARK = "unfinished_restore";
 
-/** Begins a restore. */
-export async function markUnfinishedRestore(db: Queryable): Promise<void> {
-  await db.run(raw(`create table if not exists ${MARK} ()`));
+/** Begins a restore, under the lock of migrations. @returns whether it made the mark; another restore may have */
+export async function markUnfinishedRestore(tx: Queryable): Promise<boolean> {
+  if (await isRestoreUnfinished(tx)) return false;
+  await tx.run(raw(`create table ${MARK} ()`));
+  return true;
+}
+
+export async function isRestoreUnfinished(db: Pick<Queryable, "rows">): Promise<boolean> {
+  const [row] = await db.rows<{ isThere: boolean }>(
+    raw(`select to_regclass('${MARK}') is not null as "isThere"`),
+  );
+  return row?.isThere === true;
 }
 
 /** Ends a restore, in its transaction or after one that failed and changed nothing. */
@@ -16,10 +25,7 @@ export async function endUnfinishedRestore(tx: Queryable): Promise<void> {
 
 /** @throws Error with what to do */
 export async function refuseUnfinishedRestore(db: Pick<Queryable, "rows">): Promise<void> {
-  const [row] = await db.rows<{ isThere: boolean }>(
-    raw(`select to_regclass('${MARK}') is not null as "isThere"`),
-  );
-  if (row?.isThere) {
+  if (await isRestoreUnfinished(db)) {
     throw new Error(
       "a restore into this database runs or has failed: wait for it, or run `npm run -s posthaste -- restore` again; or begin with an empty database",
     );

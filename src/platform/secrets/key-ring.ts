@@ -53,19 +53,20 @@ export function formatRing(ring: SecretKeyRing, separator: "," | "\n" = ","): st
 export function loadSecretKeys(configured: SecretKeyRing | null, dataDir: string): SecretKeyRing {
   const known = findSecretKeys(configured, dataDir);
   if (known !== undefined) return known;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const file = keyFile(dataDir);
-  const temporary = `${file}.${process.pid}`;
   try {
-    writeDurably(temporary, [newSecretKey()]);
-    // Unlike a rename, this fails if another process has created the file.
-    linkSync(temporary, file);
+    createKeyFile(dataDir, [newSecretKey()]);
   } catch (fault) {
+    // Another process has created it.
     if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
-  } finally {
-    rmSync(temporary, { force: true });
   }
-  return readKeyFile(file);
+  return readKeyFile(keyFile(dataDir));
+}
+
+/** Creates DATA_DIR, if need be, and the file of its ring. @throws EEXIST if there is a ring, which stays as it is */
+export function createKeyFile(dataDir: string, ring: SecretKeyRing): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // Unlike a rename, a link replaces no file.
+  writeNamed(dataDir, ring, linkSync);
 }
 
 /** Like `loadSecretKeys`, but creates nothing; undefined if there is no ring yet. */
@@ -77,11 +78,20 @@ export function findSecretKeys(configured: SecretKeyRing | null, dataDir: string
 
 /** Replaces the ring in DATA_DIR atomically: after a crash, the file has either the old or the new ring. */
 export function writeKeyFile(dataDir: string, ring: SecretKeyRing): void {
+  writeNamed(dataDir, ring, renameSync);
+}
+
+/** @param giveName gives the complete file, which is on the disk, its name */
+function writeNamed(
+  dataDir: string,
+  ring: SecretKeyRing,
+  giveName: (temporary: string, file: string) => void,
+): void {
   const file = keyFile(dataDir);
   const temporary = `${file}.${process.pid}`;
   try {
     writeDurably(temporary, ring);
-    renameSync(temporary, file);
+    giveName(temporary, file);
   } finally {
     rmSync(temporary, { force: true });
   }

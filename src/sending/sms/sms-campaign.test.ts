@@ -93,7 +93,7 @@ async function startWorker(gateway: string | null = smppUrl()): Promise<RunningW
         tracked: () => base,
       }),
     }),
-    findHalted: async () => ({ isHeld: false, ...(await listHaltedIds(db)) }),
+    findHalted: async () => ({ isSendingHeld: false, ...(await listHaltedIds(db)) }),
     onMoved,
   });
   workers.push(worker);

@@ -15,7 +15,13 @@ import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { MOST_FAILURES, RETRY_AFTER_MS, sendDue, startSender } from "./sender.ts";
 import { leaseDeliveries, updateSettled } from "./store.ts";
-import { removeOld, switchOffOverfull } from "./switch-off-overfull-and-remove-old.ts";
+import {
+  KEPT_DAYS,
+  removeOld,
+  removeOldWebhookDeliveries,
+  SwitchOffOverfullWebhooks,
+  switchOffOverfull,
+} from "./switch-off-overfull-and-remove-old.ts";
 
 const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;
@@ -270,8 +276,8 @@ test("a delivery in progress cannot be replayed", async () => {
 
 describe("a webhook with too many pending deliveries", () => {
   const HOUR = 3_600_000;
-  const look = (begun = new Date(0)) =>
-    switchOffOverfull(deps, begun, { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR });
+  const bounds = { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR };
+  const look = (begun = new Date(0)) => switchOffOverfull(deps, begun, bounds);
 
   test("is switched off with a reason; one with fewer is not", async () => {
     const [full, other] = [await newScene(), await newScene()];
@@ -314,6 +320,25 @@ describe("a webhook with too many pending deliveries", () => {
     clock.advance(1);
     await look();
     expect(await read()).toMatchObject(off);
+  });
+
+  test("is left alone while sending is held, and has an hour to catch up after the release", async () => {
+    const task = new SwitchOffOverfullWebhooks(deps, bounds);
+    const { workspaceId, read, deliveries } = await newScene();
+    await happen(workspaceId, 21);
+    await insertHold(db, null);
+    clock.advance(KEPT_DAYS * 24 * HOUR + 1);
+    await task.run();
+    const context = { signal: new AbortController().signal, log: createLog("silent") };
+    await removeOldWebhookDeliveries(deps).run(context);
+    await deleteHold(db);
+    clock.advance(HOUR - 1);
+    await task.run();
+    expect(await read()).toMatchObject({ is_active: true });
+    expect(await deliveries("?limit=100")).toHaveLength(21);
+    clock.advance(1);
+    await task.run();
+    expect(await read()).toMatchObject({ is_active: false });
   });
 
   test("has an hour to catch up after an outage of the service", async () => {

@@ -1,4 +1,6 @@
 /** Recurring jobs: switch off webhooks with too many pending deliveries, and remove old deliveries. */
+import { skipWhileHeld } from "#delivery/hold/skip-while-held.ts";
+import { findHold } from "#delivery/hold/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
@@ -11,7 +13,8 @@ import { listOverfull, type OverfullBounds, removeDeliveriesOf, removeOldDeliver
 const BOUNDS: OverfullBounds = { most: 1_000_000, mostOverdue: 100_000, overdueMs: 6 * HOUR_MS };
 /**
  * The time to work off the queue before `mostOverdue` applies: after a webhook was switched on or moved to another URL,
- * after the end of a suspension, and after the start of this process, which may have been down for long.
+ * after the end of a suspension or of a hold of sending, and after the start of this process, which may have been down for
+ * long.
  */
 const GRACE_MS = HOUR_MS;
 /** Applies to pending deliveries of inactive webhooks, too. */
@@ -24,13 +27,26 @@ interface JobDeps {
   readonly clock: Clock;
 }
 
-export function switchOffOverfullWebhooks(deps: JobDeps): Recurring {
-  const startedAt = deps.clock.now();
-  return {
-    name: "switch-off-overfull-webhooks",
-    seconds: 60,
-    run: () => switchOffOverfull(deps, startedAt),
-  };
+/** The task that runs every minute. It does nothing while sending is held: deliveries wait then, whatever the receiver. */
+export class SwitchOffOverfullWebhooks implements Recurring {
+  readonly name = "switch-off-overfull-webhooks";
+  readonly seconds = 60;
+  readonly #deps: JobDeps;
+  readonly #bounds: OverfullBounds;
+  /** When this process started, or last saw that sending was held. */
+  #deliveringSince: Date;
+
+  constructor(deps: JobDeps, bounds = BOUNDS) {
+    this.#deps = deps;
+    this.#bounds = bounds;
+    this.#deliveringSince = deps.clock.now();
+  }
+
+  async run(): Promise<void> {
+    const { db, clock } = this.#deps;
+    if ((await findHold(db)) !== undefined) this.#deliveringSince = clock.now();
+    else await switchOffOverfull(this.#deps, this.#deliveringSince, this.#bounds);
+  }
 }
 
 /**
@@ -40,11 +56,11 @@ export function switchOffOverfullWebhooks(deps: JobDeps): Recurring {
  */
 export async function switchOffOverfull(
   { db, clock }: JobDeps,
-  startedAt: Date,
-  bounds: OverfullBounds = BOUNDS,
+  deliveringSince: Date,
+  bounds: OverfullBounds,
 ): Promise<void> {
   const now = clock.now();
-  const hasGrace = now.getTime() - startedAt.getTime() < GRACE_MS;
+  const hasGrace = now.getTime() - deliveringSince.getTime() < GRACE_MS;
   const unchangedSince = hasGrace ? new Date(0) : new Date(now.getTime() - GRACE_MS);
   const overfull = await listOverfull(db, bounds, now, unchangedSince);
   for (const { workspace_id: workspaceId, id, is_far_over } of overfull) {
@@ -61,12 +77,13 @@ export async function switchOffOverfull(
   }
 }
 
+/** Does nothing while sending is held: old deliveries are made after the release. */
 export function removeOldWebhookDeliveries(deps: JobDeps): Recurring {
-  return {
+  return skipWhileHeld(deps.db, {
     name: "remove-old-webhook-deliveries",
     seconds: HOUR_SECONDS,
     run: ({ signal }) => removeOld(deps, signal),
-  };
+  });
 }
 
 /** Removes deliveries older than KEPT_DAYS, and deleted webhooks with all of their deliveries. */

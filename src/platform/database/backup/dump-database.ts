@@ -19,6 +19,7 @@ import {
   useFixedFormats,
   useOneSnapshot,
 } from "./catalogue-store.ts";
+import { findUnknownMigration, type WantedMigration } from "./schema-of-backup.ts";
 
 /** Tables whose rows are not in a backup, each with the reason. Every other table is in it. */
 export const tablesLeftOut: Readonly<Record<string, string>> = {
@@ -64,7 +65,7 @@ const MOST_TRIES = 5;
 /**
  * @param db a database without time limits for statements and transactions
  * @param output stays open
- * @throws Error if the database is empty, or the output fails
+ * @throws Error if the database is empty or of a newer version, or the output fails
  */
 export async function dumpDatabase(db: Database, output: Writable, options: DumpOptions): Promise<Dump> {
   for (let tries = 1; ; tries++) {
@@ -92,6 +93,16 @@ async function listBackedUp(db: Pick<Transaction, "rows" | "row" | "run">): Prom
   return (await listTables(db)).filter(({ name }) => !(name in tablesLeftOut));
 }
 
+/** A restore refuses a backup whose schema its program does not have, and names the program that made the backup. */
+async function requireKnown(migrations: readonly WantedMigration[]): Promise<void> {
+  const unknown = await findUnknownMigration(migrations);
+  if (unknown !== undefined) {
+    throw new Error(
+      `the database has migration ${unknown}, which this version does not have: make the backup with the newer version that applied it`,
+    );
+  }
+}
+
 async function dumpTables(
   tx: Transaction,
   tables: readonly StoredTable[],
@@ -100,12 +111,14 @@ async function dumpTables(
 ): Promise<Dump> {
   await useFixedFormats(tx);
   const server = await describeServer(tx);
+  const migrations = await listAppliedMigrations(tx);
+  await requireKnown(migrations);
   const header: BackupHeader = {
     format: FORMAT,
     program,
     postgres: server.version,
     taken_at: server.time.toISOString(),
-    migrations: await listAppliedMigrations(tx),
+    migrations,
     tables,
     key_fingerprints: (await listSecretKeys(tx))
       .filter(({ retired_at }) => retired_at === null)

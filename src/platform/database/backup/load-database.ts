@@ -3,8 +3,13 @@
  * transaction until its commit a marker (unfinished-restore-store.ts) keeps everything but another restore away from the database.
  */
 
+import { lockMigrationsInTransaction } from "#platform/database/applied-migrations-store.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
-import { endUnfinishedRestore, markUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
+import {
+  endUnfinishedRestore,
+  isRestoreUnfinished,
+  markUnfinishedRestore,
+} from "#platform/database/unfinished-restore-store.ts";
 import { type BackupReader, UnusableBackup } from "./backup-reader.ts";
 import {
   copyStatement,
@@ -26,6 +31,8 @@ export interface LoadOptions {
   readonly dataTables: readonly string[];
   /** The last part of the transaction, when all rows are checked. */
   readonly finish: (tx: Transaction) => Promise<void>;
+  /** Called when the database says that the transaction was rolled back: undoes what `finish` did elsewhere. */
+  readonly onRolledBack: () => void;
   readonly onTable?: (progress: TableProgress) => void;
   /** Called before indexes and foreign keys are made, which may take as long as the rows. */
   readonly onLoaded?: () => void;
@@ -50,15 +57,19 @@ export async function loadDatabase(db: Database, backup: BackupReader, options: 
       `the backup was made by Posthaste ${program}, whose schema this version does not have (${unknown}): restore it with that version, or with a newer one`,
     );
   }
-  await db.transaction(async (tx) => {
+  const isOwnMark = await db.transaction(async (tx) => {
+    // No service that starts meanwhile is between its look at the marker and its first tables.
+    await lockMigrationsInTransaction(tx);
     await requireNoData(tx, options);
-    await markUnfinishedRestore(tx);
+    return markUnfinishedRestore(tx);
   });
   try {
     return await db.transaction((tx) => loadIn(tx, backup, options));
   } catch (fault) {
-    // The transaction has changed nothing. Without an answer of the database the marker stays.
-    await endUnfinishedRestore(db).catch(() => {});
+    // The commit removes the marker. Without an answer of the database it is unknown whether that was made.
+    if (await isRestoreUnfinished(db).catch(() => false)) options.onRolledBack();
+    // The transaction has changed nothing. Without an answer the marker stays, and so does another restore's.
+    if (isOwnMark) await endUnfinishedRestore(db).catch(() => {});
     throw fault;
   }
 }
