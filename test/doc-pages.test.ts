@@ -152,7 +152,7 @@ const quotes: readonly (readonly [page: string, text: string])[] = [
   ["docs/troubleshooting.md", "the console could not be built"],
   ["docs/troubleshooting.md", "the database belongs to another secret key than this machine has"],
   ["docs/troubleshooting.md", "was applied to the database with another content"],
-  ["docs/troubleshooting.md", "which this version does not know: run a newer version"],
+  ["docs/troubleshooting.md", ": run the newer version"],
   ["docs/validations.md", "The list of disposable domains has"],
   ["docs/validations.md", "The validation has started"],
 ];
