@@ -177,6 +177,10 @@ async function sourceOf(
   const isUrl = from !== undefined && /^https?:/i.test(from);
   if (from !== undefined && !isUrl) return readFiles(from, options);
   if (api === undefined) throw new Error(`Name the files with --from: ${name} is read from files alone`);
+  if (options.status !== undefined)
+    throw new Error(
+      `--status is for files that do not say it: the API of ${name} says the status of each person`,
+    );
   const secret = keyFile === undefined ? environment[api.secretName] : await readSecret(keyFile);
   if (!secret) throw new Error(`Set ${api.secretName}, or name an export of ${name} with --from`);
   return api.read(isUrl ? readServiceUrl(from) : undefined, secret, options);

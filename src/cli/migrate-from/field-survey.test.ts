@@ -70,3 +70,12 @@ test("names in other scripts become different names", () => {
   expect(names.every((name) => /^field_[0-9a-f]{8}$/.test(name))).toBe(true);
   expect(new Set(names).size).toBe(2);
 });
+
+test("values that came before another type was declared decide: a field takes them all", () => {
+  const survey = new FieldSurvey();
+  survey.declare("age", { kind: "field", name: "age", label: "Age", type: "text" });
+  survey.note("age", "Age", "about 50");
+  survey.declare("age", { kind: "field", name: "age", label: "Age", type: "number" });
+  survey.note("age", "Age", "51");
+  expect(survey.plan()[0]?.field_type).toBe("text");
+});

@@ -54,6 +54,8 @@ class FieldEvidence {
 
   declare(field: DeclaredField): void {
     this.#label = field.label;
+    // Values that came before were not compared with this type: what they are decides.
+    if (this.values > 0 && this.#declared?.type !== field.type) this.#fitsDeclared = false;
     this.#declared = field;
     for (const option of field.options ?? []) this.#noteOption(option);
     const hasChoices = field.type === "select" || field.type === "multiselect";

@@ -33,13 +33,20 @@ const otherColumns = new Set(
 export async function* readMailchimpExport(path: string, options: SourceOptions): Source {
   const files = await openGivenFiles(path, options.folder);
   const people = files.flatMap((file) => {
-    const status = statusOfFile(file) ?? (files.length === 1 ? options.status : undefined);
+    const status = statusOfFile(file) ?? (/\.csv$/i.test(file.name) ? options.status : undefined);
     return status === undefined ? [] : [{ file, status }];
   });
   if (people.length === 0) {
     throw new Error(
       `${path} has no file of contacts, such as subscribed_….csv: Mailchimp says by the name of the file who is subscribed. For a file with another name, give --status`,
     );
+  }
+  const read = new Set(people.map(({ file }) => file));
+  for (const file of files.filter((one) => /\.csv$/i.test(one.name) && !read.has(one))) {
+    yield {
+      kind: "note",
+      text: `${file.name} was not read: its name does not say whose it is; give --status for such files`,
+    };
   }
   const fields = new Set<string>();
   for (const { file, status } of people) yield* readContacts(file, status, options, fields);

@@ -65,13 +65,9 @@ class SendGridApi {
 
   async *read(): Source {
     yield* this.#suppressions();
-    try {
-      yield* this.#contacts();
-    } catch (fault) {
-      // A key for sending alone, and an account without marketing campaigns.
-      if (!(fault instanceof RefusedCall) || !(fault.isAboutKey || fault.status === 404)) throw fault;
-      yield { kind: "note", text: `Contacts were not read: ${fault.message}` };
-    }
+    const definitions = await this.#definitions();
+    if (typeof definitions === "string") yield { kind: "note", text: definitions };
+    else yield* this.#contacts(definitions);
     yield* this.#templates();
   }
 
@@ -93,8 +89,17 @@ class SendGridApi {
     }
   }
 
-  async *#contacts(): AsyncGenerator<Given> {
-    const { custom_fields = [] } = await this.#api.get("/marketing/field_definitions", Definitions);
+  /** Or why there are no contacts to read: a key for sending alone, or an account without marketing campaigns. */
+  async #definitions(): Promise<Static<typeof Definitions> | string> {
+    try {
+      return await this.#api.get("/marketing/field_definitions", Definitions);
+    } catch (fault) {
+      if (!(fault instanceof RefusedCall) || !(fault.isAboutKey || fault.status === 404)) throw fault;
+      return `Contacts were not read: ${fault.message}`;
+    }
+  }
+
+  async *#contacts({ custom_fields = [] }: Static<typeof Definitions>): AsyncGenerator<Given> {
     for (const { name, field_type } of custom_fields) {
       yield { kind: "field", name, label: name, type: fieldTypes[field_type] ?? "text" };
     }

@@ -1,14 +1,25 @@
 /** Reads CSV files of SendGrid, which its pages and its API export alike. */
 import { basename } from "node:path";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { type GivenFile, openGivenFiles } from "#cli/migrate-from/given-files.ts";
 import { openNamedRows } from "#cli/migrate-from/named-rows.ts";
 import type { GivenPerson, Source, SourceOptions } from "#cli/migrate-from/source.ts";
 import { BLOCKS_NOTE, groupList, suppressionKinds } from "./suppression-kinds.ts";
 
+const names = Object.keys(suppressionKinds)
+  .map((kind) => `suppression_${kind}.csv`)
+  .join(", ");
+
+/** Names of files of people who get no mail, whatever SendGrid or a person has called them. */
+const saysNoMail = /suppress|unsub|bounce|spam|block|invalid|asm/i;
+
 /** People who left a group are exported as asm_groups_ID_suppressions.csv. */
-export async function* readSendGridFiles(path: string, { folder, list }: SourceOptions): Source {
+export async function* readSendGridFiles(path: string, { folder, list, status }: SourceOptions): Source {
   for (const file of await openGivenFiles(path, folder)) {
-    const name = basename(file.name).replace(/\.\w+$/, "");
+    // A browser that has the file already adds a number in parentheses.
+    const name = basename(file.name)
+      .replace(/\.\w+$/, "")
+      .replace(/ ?\(\d+\)$/, "");
     if (/\.html?$/i.test(file.name)) continue;
     const [, kindName = ""] = /suppression_([a-z_]+?)(?:[-_]?\d[\w-]*)?$/i.exec(name) ?? [];
     const kind = suppressionKinds[kindName.toLowerCase()];
@@ -19,10 +30,14 @@ export async function* readSendGridFiles(path: string, { folder, list }: SourceO
       const rows = (await openNamedRows(file, ["email"])).rows();
       const into = kind ?? { list: groupList(group ?? ""), status: null };
       for await (const row of rows) yield { kind: "suppression", ...into, value: row.of("email") };
+    } else if (saysNoMail.test(name)) {
+      throw new Error(
+        `the name of ${file.name} says that its people get no mail, but not why: call it ${names}, as SendGrid does, or leave it out`,
+      );
     } else {
       const listName = list ?? name;
       yield { kind: "list", key: listName, name: listName };
-      yield* contactsOf(file, listName);
+      yield* contactsOf(file, listName, status);
     }
   }
 }
@@ -30,10 +45,11 @@ export async function* readSendGridFiles(path: string, { folder, list }: SourceO
 /** Columns that are no custom field: what people are called by, and ids of SendGrid. */
 const otherColumns = new Set(["EMAIL", "FIRST_NAME", "LAST_NAME", "CREATED_AT", "UPDATED_AT", "CONTACT_ID"]);
 
-/** Who gets no mail is in the suppressions alone. */
+/** @param status of all; those of them who get no mail are in the suppressions */
 export async function* contactsOf(
   file: GivenFile,
   list: string,
+  status: SubscriberStatus = "active",
 ): AsyncGenerator<GivenPerson, void, undefined> {
   const csv = await openNamedRows(file, ["EMAIL"]);
   for await (const row of csv.rows()) {
@@ -42,7 +58,7 @@ export async function* contactsOf(
       email: row.of("EMAIL"),
       first_name: row.of("FIRST_NAME"),
       last_name: row.of("LAST_NAME"),
-      memberships: [{ list, status: "active" }],
+      memberships: [{ list, status }],
       values: [
         ...row.filled.filter(([name]) => !otherColumns.has(name.toUpperCase())),
         ["signed_up_at", row.of("CREATED_AT")],

@@ -221,7 +221,7 @@ test("files that the pages of SendGrid export come over: contacts, suppressions 
   await mkdir(folder);
   const files: Readonly<Record<string, string>> = {
     "News.csv": [header, ...(contacts.l1 ?? [])].join("\n"),
-    "suppression_unsubscribes.csv": "email,created\nout@x.example,1443651125\n",
+    "suppression_unsubscribes (1).csv": "email,created\nout@x.example,1443651125\n",
     "suppression_bounces.csv": "status,reason,email,created\n5.1.1,550 no,dead@x.example,1443651125\n",
     "suppression_blocks.csv": "status,reason,email,created\n4.0.0,busy,in@x.example,1443651125\n",
     "asm_groups_5_suppressions.csv": "email,created\ngroup@x.example,1443651125\n",
@@ -239,4 +239,21 @@ test("files that the pages of SendGrid export come over: contacts, suppressions 
     "SendGrid: bounces": ["dead@x.example"],
     "SendGrid group: 5": ["group@x.example"],
   });
+});
+
+test("a file of people who get no mail is never read as a list of people who do", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "no-mail");
+  await mkdir(folder);
+  for (const name of ["suppression_bounce.csv", "Global Unsubscribes.csv", "spam.csv"]) {
+    const file = join(folder, name);
+    await writeFile(file, [header, ...(contacts.l1 ?? [])].join("\n"));
+    const refused = await migration.run(["sendgrid", "--from", file]);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("get no mail, but not why") });
+  }
+  const file = join(folder, "Former readers.csv");
+  await writeFile(file, [header, ...(contacts.l1 ?? [])].join("\n"));
+  await migration.run(["sendgrid", "--from", file, "--status", "unsubscribed"]);
+  const statuses = statusesOf((await migration.people())["Former readers"]);
+  expect(new Set(Object.values(statuses))).toEqual(new Set(["unsubscribed"]));
 });
