@@ -19,7 +19,7 @@ afterAll(async () => {
 const { program, database } = scene;
 const inboundPort = await eventually(
   "the inbound port",
-  async () => program.logged("listening for returned mail").at(-1)?.port,
+  async () => program.logged("listening for inbound mail").at(-1)?.port,
 );
 
 /** Sends a message; returns its id and the copy that the receiver got. */
