@@ -6,7 +6,7 @@ import { withDatabase } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
 import { deleteHold, findHold, insertHold, lockHold, type SendingHold } from "#delivery/hold/store.ts";
-import { postponeExpiry } from "#delivery/queue/postpone-expiry-store.ts";
+import { postponeExpiry } from "#delivery/queue/queue-store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
