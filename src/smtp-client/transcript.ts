@@ -2,6 +2,7 @@
  * What was said on a connection, as the message's timeline shows it: commands, replies, and what happened to the
  * connection. Bodies and credentials never get here. The peer is not trusted: beyond a maximum, the middle is left out.
  */
+import { shortenedText } from "#platform/shorten.ts";
 import { printable, type ServerReply } from "./reply-reader.ts";
 
 /** One line of a conversation. */
@@ -55,7 +56,8 @@ export class Transcript {
   /** What happened to the connection. The same text twice in a row is one line. */
   note(text: string): void {
     const last = this.#tail.at(-1) ?? this.#head.at(-1);
-    if (last?.from !== "connection" || last.text !== cut(text)) this.#add("connection", text);
+    if (last?.from !== "connection" || last.text !== shortenedText(text, LONGEST_TEXT))
+      this.#add("connection", text);
   }
 
   /** @param octets latin1 */
@@ -64,7 +66,7 @@ export class Transcript {
   }
 
   #add(from: TranscriptLine["from"], text: string): void {
-    const line = { time: Date.now(), from, text: cut(text) };
+    const line = { time: Date.now(), from, text: shortenedText(text, LONGEST_TEXT) };
     const octets = Buffer.byteLength(line.text);
     if (this.#tail.length === 0 && this.#headOctets + octets <= HALF) {
       this.#head.push(line);
@@ -81,8 +83,4 @@ export class Transcript {
     this.#tailOctets -= octets;
     this.#left = { lines: this.#left.lines + 1, octets: this.#left.octets + octets };
   }
-}
-
-function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).toWellFormed()}…` : text;
 }

@@ -1,6 +1,7 @@
 /** Adds entries to a suppression list from a text, one entry a line. */
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
+import { shortenedText } from "#platform/shorten.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";
 import { type EntryValue, readEntryValue, splitEntries, unquoted, wildcardHint } from "./entry-value.ts";
@@ -66,7 +67,8 @@ export class EntryTally {
   }
 
   #refuse(item: string): void {
-    if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item) + wildcardHint(shortened(item)));
+    if (this.#invalid++ < MOST_NAMED)
+      this.#named.push(shortenedText(item, LONGEST_NAMED) + wildcardHint(shortenedText(item, LONGEST_NAMED)));
   }
 
   /** True when no valid item was given. */
@@ -106,8 +108,4 @@ export class EntryTally {
   #invalidNamed(): string {
     return this.#named.join(", ") + (this.#invalid > this.#named.length ? ", …" : "");
   }
-}
-
-function shortened(item: string): string {
-  return item.length > LONGEST_NAMED ? `${item.slice(0, LONGEST_NAMED).toWellFormed()}…` : item;
 }

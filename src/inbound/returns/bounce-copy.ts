@@ -9,6 +9,7 @@ import type { BounceRecipient } from "#mail/bounces/read-bounce.ts";
 import { htmlFromText } from "#mail/html/body-conversion.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
+import { shortenedText } from "#platform/shorten.ts";
 import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { countReports, lockSentMessage, type SentMessage } from "./sent-message-store.ts";
 
@@ -51,8 +52,8 @@ function bounceCopy(
   raw: Buffer,
 ): PlatformMail {
   const recipient = `${message.localpart}@${message.domain}`;
-  const subject = withoutLinks(cut(message.subject, LONGEST_SUBJECT));
-  const said = withoutLinks(cut(diagnostic, LONGEST_DIAGNOSTIC));
+  const subject = withoutLinks(shortenedText(message.subject, LONGEST_SUBJECT));
+  const said = withoutLinks(shortenedText(diagnostic, LONGEST_DIAGNOSTIC));
   const text = [
     kind === "bounced"
       ? `The message "${subject}" to ${recipient} was not delivered.`
@@ -80,10 +81,6 @@ function bounceCopy(
       },
     ],
   };
-}
-
-function cut(text: string, longest: number): string {
-  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
 
 /** "https://a.example/b" → "https[:]//a[.]example/b": readable, but not turned into a link by mail programs. */

@@ -3,6 +3,7 @@ import { textWithoutValues } from "#mail/merge-tags/text-without-values.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Html, html } from "#platform/http/response/html-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { shortenedText } from "#platform/shorten.ts";
 import { type CountedLink, listMostClicked } from "#sending/campaigns/analytics/store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
@@ -82,7 +83,7 @@ const linkRow = (link: CountedLink): Html => html`
 
 function addressOf({ url, target_url, is_personal }: CountedLink): string {
   const address = target_url ?? (is_personal ? textWithoutValues(url) : url);
-  return address.length > MOST_CHARACTERS ? `${address.slice(0, MOST_CHARACTERS).toWellFormed()}…` : address;
+  return shortenedText(address, MOST_CHARACTERS);
 }
 
 function timeText(time: Date, timeZone: string): string {

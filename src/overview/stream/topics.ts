@@ -9,6 +9,7 @@ import { need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { isUuid } from "#platform/ids.ts";
 import { jobs, visibleJobs } from "#platform/jobs/visible-jobs.ts";
+import { shortenedText } from "#platform/shorten.ts";
 import { campaigns as campaignsResource } from "#sending/campaigns/campaign.ts";
 
 export const topicKinds = ["campaign", "jobs", "messages", "domains", "notices"] as const;
@@ -98,6 +99,5 @@ function topicOf(text: string, field: string): Topic {
   if (known !== undefined && known !== "campaign" && id === undefined) {
     return { kind: known, name: known, id: null };
   }
-  const shown = text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text;
-  throw invalid({ field, message: `"${shown}" is not a topic: ${hint}` });
+  throw invalid({ field, message: `"${shortenedText(text, 60)}" is not a topic: ${hint}` });
 }
