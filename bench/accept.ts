@@ -8,8 +8,8 @@ import { startProgram } from "#test/support/program.ts";
 import { startBareHandler } from "./bare-handler.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
 import { memoryOf } from "./machine.ts";
-import { htmlOfLength } from "./mail-body.ts";
-import { type BenchSetup, senderDomain } from "./setup.ts";
+import { messageLoad } from "./message-load.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const SIZES = [1_000, 10_000];
@@ -25,27 +25,13 @@ export async function benchAccept(setup: BenchSetup): Promise<Figure[]> {
   await using bare = await startBareHandler(setup.databaseUrl);
   const figures: Figure[] = [];
   for (const size of SIZES) {
-    const load = {
-      body: JSON.stringify({
-        to: "user00000000@example.test",
-        from_email: `shop@${senderDomain}`,
-        subject: "Your order 00000000",
-        body: htmlOfLength(size),
-      }),
-      connections: CONNECTIONS,
-      seconds: SECONDS,
-      warmUpSeconds: WARM_UP_SECONDS,
-    };
+    const how = { connections: CONNECTIONS, seconds: SECONDS, warmUpSeconds: WARM_UP_SECONDS };
+    const load = messageLoad(setup, service.url, how, size);
     const pairs: { bare: HttpLoadResult; service: HttpLoadResult }[] = [];
     for (let run = 0; run < RUNS; run++) {
       pairs.push({
         bare: await runHttpLoad({ ...load, port: bare.port, path: "/", headers: {} }),
-        service: await runHttpLoad({
-          ...load,
-          port: Number(new URL(service.url).port),
-          path: "/api/v1/emails/send",
-          headers: { "X-API-Key": setup.apiKey },
-        }),
+        service: await runHttpLoad(load),
       });
     }
     figures.push(figureOf(size, medianBy(pairs, ratioOf)));

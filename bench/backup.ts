@@ -13,10 +13,10 @@ import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
 import { startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { htmlOfLength } from "./mail-body.ts";
+import { messageLoad } from "./message-load.ts";
 import { makePeopleData } from "./people-data.ts";
 import { makeReportData } from "./report-data.ts";
-import { type BenchSetup, senderDomain } from "./setup.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const PEOPLE = Number(process.env.BENCH_PEOPLE ?? 1_000_000);
@@ -74,20 +74,13 @@ interface Pair {
 async function measureLatency(setup: BenchSetup): Promise<Figure[]> {
   await using service = await startProgram(setup.environment, ["serve", "--roles", "api"]);
   const load = () =>
-    runHttpLoad({
-      port: Number(new URL(service.url).port),
-      path: "/api/v1/emails/send",
-      headers: { "X-API-Key": setup.apiKey },
-      body: JSON.stringify({
-        to: "user00000000@example.test",
-        from_email: `shop@${senderDomain}`,
-        subject: "Your order 00000000",
-        body: htmlOfLength(1_000),
+    runHttpLoad(
+      messageLoad(setup, service.url, {
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+        warmUpSeconds: WARM_UP_SECONDS,
       }),
-      connections: CONNECTIONS,
-      seconds: SECONDS,
-      warmUpSeconds: WARM_UP_SECONDS,
-    });
+    );
   const pairs: Pair[] = [];
   for (let run = 0; run < RUNS; run++) {
     const alone = await load();

@@ -16,8 +16,8 @@ import { systemClock } from "#platform/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { htmlOfLength } from "./mail-body.ts";
-import { type BenchSetup, senderDomain } from "./setup.ts";
+import { messageLoad } from "./message-load.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped } from "./table.ts";
 
 const ZONES = 200;
@@ -130,20 +130,9 @@ async function runAll({ database, workspaceId }: BenchSetup): Promise<number> {
 }
 
 function acceptRate(setup: BenchSetup, url: string): Promise<HttpLoadResult> {
-  return runHttpLoad({
-    port: Number(new URL(url).port),
-    path: "/api/v1/emails/send",
-    headers: { "X-API-Key": setup.apiKey },
-    body: JSON.stringify({
-      to: "user00000000@example.test",
-      from_email: `shop@${senderDomain}`,
-      subject: "Your order 00000000",
-      body: htmlOfLength(1_000),
-    }),
-    connections: SENDERS,
-    seconds: SECONDS,
-    warmUpSeconds: WARM_UP_SECONDS,
-  });
+  return runHttpLoad(
+    messageLoad(setup, url, { connections: SENDERS, seconds: SECONDS, warmUpSeconds: WARM_UP_SECONDS }),
+  );
 }
 
 function describe({ rate, p99 }: HttpLoadResult): string {

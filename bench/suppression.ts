@@ -5,8 +5,8 @@
 import sql from "sql-template-tag";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { htmlOfLength } from "./mail-body.ts";
-import { type BenchSetup, senderDomain } from "./setup.ts";
+import { messageLoad } from "./message-load.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, median, medianBy } from "./table.ts";
 
 const ENTRIES = 1_000_000;
@@ -125,20 +125,11 @@ function fileFrom(first: number, end: number): { form: FormData; rows: number } 
 }
 
 async function acceptRate(setup: BenchSetup, service: Program): Promise<HttpLoadResult> {
-  const load = {
-    port: Number(new URL(service.url).port),
-    path: "/api/v1/emails/send",
-    headers: { "X-API-Key": setup.apiKey },
-    body: JSON.stringify({
-      to: "user00000000@example.test",
-      from_email: `shop@${senderDomain}`,
-      subject: "Your order 00000000",
-      body: htmlOfLength(1_000),
-    }),
+  const load = messageLoad(setup, service.url, {
     connections: SENDERS,
     seconds: SECONDS,
     warmUpSeconds: WARM_UP_SECONDS,
-  };
+  });
   const runs: HttpLoadResult[] = [];
   for (let run = 0; run < RUNS; run++) runs.push(await runHttpLoad(load));
   return medianBy(runs, ({ rate }) => rate);
