@@ -75,7 +75,11 @@ export function waitForSent(run: FaultRun, id: string): Promise<string[]> {
 export async function checkCampaign(
   run: FaultRun,
   id: string,
-  { recipients, count, excused }: { recipients: number; count: MailCount; excused?: ReadonlySet<string> },
+  {
+    recipients,
+    count,
+    excused,
+  }: { recipients: number; count: MailCount; excused?: ReadonlyMap<string, number> },
 ): Promise<string[]> {
   const figures = await ask(run, "GET", `/campaigns/${id}`);
   const miscounts = await run.program.command("doctor", "--counters").then(

@@ -38,7 +38,7 @@ say(`${pid} is frozen for ${FROZEN_MS / 1000} s, after ${before.received} messag
 await delay(FROZEN_MS - SETTLED_MS);
 const frozen = await mx.count();
 // For messages still without a later command, the frozen process may not have read the reply: one duplicate is allowed.
-const unread = new Set([...before.unread].filter((one) => frozen.unread.has(one)));
+const unread = new Map([...before.unread].filter((one) => frozen.unread.has(one)).map((one) => [one, 1]));
 say(
   `${unread.size} answers were not read, ${frozen.underWay} messages begun; ${frozen.received} received so far`,
 );

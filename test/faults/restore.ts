@@ -75,12 +75,10 @@ for (let round = 1; round <= rounds; round++) {
 await run.program.kill("SIGTERM");
 faults.push(...(await inDatabase(run, brokenInvariants)));
 const count = await run.mx.count();
-const inDoubt = new Map(count.inDoubt);
-for (const [id, times] of excused) inDoubt.set(id, (inDoubt.get(id) ?? 0) + times);
 // What was accepted after the backup is unknown to the restored database, and may have arrived.
 const known = new Set(ids.map(messageIdOf));
 const copies = new Map([...count.copies].filter(([id]) => known.has(id)));
-faults.push(...findLostOrDuplicated({ ...count, copies, inDoubt }, [...known]));
+faults.push(...findLostOrDuplicated({ ...count, copies }, [...known], excused));
 await conclude(run, faults, seed);
 
 async function playRound({ program, mx, dataDir, folder, groups }: FaultRun, round: number): Promise<Round> {
