@@ -15,7 +15,6 @@ import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
-import { version } from "#platform/version.ts";
 import { requireNew, streamOf, writeNewFile } from "./backup-file.ts";
 import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
@@ -37,7 +36,7 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
     .option("--json", "print JSON")
     .action(async (file: string, given: BackupOptions) => {
       const startedAt = performance.now();
-      // Before anyone types a passphrase.
+      // Before a person types a passphrase.
       const toPipe = file === "-" ? streamOf(stdout) : undefined;
       if (toPipe === undefined) await requireNew(file);
       const keyRing = await sealedKeys(options, given);
@@ -82,7 +81,6 @@ function backUp(
   lines: TableLines,
 ): Promise<Dump> {
   return dumpDatabase(db, output, {
-    program: version,
     keyRing,
     onTable: (progress, bytes) => lines.write(progress, bytes),
   });

@@ -18,14 +18,12 @@ import {
   listRunningVersions,
   listUnfinishedIndexes,
   lockMigrations,
+  type MigrationSession,
   recordMigration,
 } from "./applied-migrations-store.ts";
 import { type Migration, type Release, readMigrations, thisRelease } from "./migration-files.ts";
 import type { Database, Queryable } from "./pool.ts";
 import { refuseUnfinishedRestore } from "./unfinished-restore-store.ts";
-
-/** One session with the database. */
-type Session = Pick<Queryable, "rows">;
 
 const OLDEST_SERVER = 160_000;
 
@@ -40,7 +38,7 @@ const MOST_TRIES = 150;
  */
 export async function migrate(database: Database, release = thisRelease): Promise<string[]> {
   const client = await database.openSession();
-  const session: Session = { rows: async (query) => (await client.query(query)).rows };
+  const session: MigrationSession = { rows: async (query) => (await client.query(query)).rows };
   try {
     await requireServer(session);
     await refuseUnfinishedRestore(session);
@@ -74,7 +72,7 @@ export async function findMissingMigrations(database: Queryable, release = thisR
   return missing.map(({ name }) => name);
 }
 
-async function requireServer(session: Session): Promise<void> {
+async function requireServer(session: MigrationSession): Promise<void> {
   const [server] = await session.rows<{ number: number; version: string }>(
     sql`select current_setting('server_version_num')::int as number, current_setting('server_version') as version`,
   );
@@ -84,7 +82,7 @@ async function requireServer(session: Session): Promise<void> {
 }
 
 /** The migrations of the release that the database lacks, in their order. @throws Error if the two contradict each other */
-async function missingMigrations(session: Session, release: Release): Promise<Migration[]> {
+async function missingMigrations(session: MigrationSession, release: Release): Promise<Migration[]> {
   const known = new Map((await readMigrations(release)).map((one) => [one.name, one]));
   for (const { name, digest, needsProgram } of await listAppliedMigrations(session)) {
     const migration = known.get(name);
@@ -104,7 +102,7 @@ async function missingMigrations(session: Session, release: Release): Promise<Mi
 }
 
 /** @throws an Error while a process runs that could not work with the schema after the migration */
-async function requireStopped(session: Session, { name, needsProgram }: Migration): Promise<void> {
+async function requireStopped(session: MigrationSession, { name, needsProgram }: Migration): Promise<void> {
   if (needsProgram === null) return;
   const running = await listRunningVersions(session);
   const older = running.filter(({ version }) => isOlder(version, needsProgram));
@@ -116,7 +114,7 @@ async function requireStopped(session: Session, { name, needsProgram }: Migratio
   }
 }
 
-async function apply(session: Session, migration: Migration): Promise<void> {
+async function apply(session: MigrationSession, migration: Migration): Promise<void> {
   if (migration.isInTransaction) return applyInTransaction(session, migration);
   await session.rows(sql`set lock_timeout = 0`);
   for (const { name } of await listUnfinishedIndexes(session))
@@ -129,7 +127,7 @@ async function apply(session: Session, migration: Migration): Promise<void> {
  * A statement that waits for the lock of a table makes all later ones wait behind it. So it gives up soon, and tries again
  * when those have had their turn.
  */
-async function applyInTransaction(session: Session, migration: Migration): Promise<void> {
+async function applyInTransaction(session: MigrationSession, migration: Migration): Promise<void> {
   await session.rows(raw(`set lock_timeout = ${LOCK_MS}`));
   for (let tries = 1; ; tries++) {
     try {

@@ -4,9 +4,10 @@
  */
 import type { Writable } from "node:stream";
 import { listAppliedMigrations } from "#platform/database/applied-migrations-store.ts";
-import type { Database, Transaction } from "#platform/database/pool.ts";
+import type { Database, Queryable, Transaction } from "#platform/database/pool.ts";
 import { listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import type { SealedText } from "#platform/secrets/passphrase-box.ts";
+import { version } from "#platform/version.ts";
 import { type BackupHeader, FORMAT } from "./backup-format.ts";
 import { BackupWriter } from "./backup-writer.ts";
 import {
@@ -44,8 +45,6 @@ export interface TableProgress {
 }
 
 export interface DumpOptions {
-  /** The version of this program. */
-  readonly program: string;
   readonly keyRing: SealedText | null;
   /** Called after each table that has rows. @param bytes written so far, compressed */
   readonly onTable?: (progress: TableProgress, bytes: number) => void;
@@ -89,7 +88,7 @@ export async function dumpDatabase(db: Database, output: Writable, options: Dump
   }
 }
 
-async function listBackedUp(db: Pick<Transaction, "rows" | "row" | "run">): Promise<StoredTable[]> {
+async function listBackedUp(db: Queryable): Promise<StoredTable[]> {
   return (await listTables(db)).filter(({ name }) => !(name in tablesLeftOut));
 }
 
@@ -107,7 +106,7 @@ async function dumpTables(
   tx: Transaction,
   tables: readonly StoredTable[],
   output: Writable,
-  { program, keyRing, onTable }: DumpOptions,
+  { keyRing, onTable }: DumpOptions,
 ): Promise<Dump> {
   await useFixedFormats(tx);
   const server = await describeServer(tx);
@@ -115,7 +114,7 @@ async function dumpTables(
   await requireKnown(migrations);
   const header: BackupHeader = {
     format: FORMAT,
-    program,
+    program: version,
     postgres: server.version,
     taken_at: server.time.toISOString(),
     migrations,
