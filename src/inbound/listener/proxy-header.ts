@@ -20,7 +20,11 @@ const PREFIX_OCTETS = 16;
 const MOST_OCTETS = 2_048;
 /** Version 2, command PROXY. Command LOCAL is a connection of the proxy itself, such as a health check. */
 const [LOCAL, PROXIED] = [0x20, 0x21];
-const FAMILIES: Readonly<Record<number, number>> = { 17: 4, 33: 16 };
+/** Octets of an address, for TCP over IPv4 and over IPv6; no other family has a client for SMTP. */
+const ADDRESS_OCTETS: ReadonlyMap<number | undefined, number> = new Map([
+  [0x11, 4],
+  [0x21, 16],
+]);
 
 /**
  * Reads the header from the socket and leaves what follows it.
@@ -97,7 +101,7 @@ function clientOfVersion1(line: string): ClientAddress | null {
 function clientOfVersion2(header: Buffer): ClientAddress | null {
   const command = header[12];
   if (command !== LOCAL && command !== PROXIED) throw new Error("it is of another version");
-  const octets = FAMILIES[header[13] ?? 0];
+  const octets = ADDRESS_OCTETS.get(header[13]);
   if (command === LOCAL || octets === undefined) return null;
   const ports = PREFIX_OCTETS + 2 * octets;
   if (header.length < ports + 4) throw new Error("it has no address");
