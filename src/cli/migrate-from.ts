@@ -154,13 +154,19 @@ async function migrate(
     const say = (sentence: string) => void stderr.write(`${sentence}\n`);
     const report = new MigrationReport(given.report ?? `left-out-by-${word}.csv`);
     const intake = new Intake(folder, product.name, report, say);
-    await intake.read(source);
-    say(`${report.peopleRead.toLocaleString("en")} people read from ${product.name}`);
     const [isDryRun, keepsExisting] = [given.dryRun ?? false, given.keepExisting ?? false];
     const writing = { isDryRun, keepsExisting, product: product.name, folder, say };
-    await new MigrationWriter(destination, intake, report, writing).write();
-    await report.close();
-    stdout.write(given.json ? json(report.asJson(word, isDryRun)) : report.asText(isDryRun));
+    try {
+      await intake.read(source);
+      say(`${report.peopleRead.toLocaleString("en")} people read from ${product.name}`);
+      await new MigrationWriter(destination, intake, report, writing).write();
+      report.isComplete = true;
+    } finally {
+      await report.close();
+      // What a run wrote before it failed is there, and its caller has to know of it.
+      if (report.isComplete || !report.isEmpty)
+        stdout.write(given.json ? json(report.asJson(word, isDryRun)) : report.asText(isDryRun));
+    }
   } finally {
     for (const signal of signals) process.off(signal, stop);
     await rm(folder, { recursive: true, force: true });
