@@ -165,3 +165,21 @@ test("a value that a known custom field does not take is left out, and its perso
     "b@x.example": { fields: { points: 2 } },
   });
 });
+
+test("of two columns that become one custom field, the first has the value and the other is reported", async () => {
+  const migration = await startMigration(service);
+  const path = join(migration.folder, "collision");
+  await mkdir(path);
+  const rows = "email,Shoe size,shoe_size\na@x.example,41,42\nb@x.example,43,43\nc@x.example,,44\n";
+  await writeFile(join(path, "List.csv"), rows);
+  const done = await migration.run(["csv-folder", "--from", path, "--json"]);
+  expect(done.code, done.stderr).toBe(0);
+  expect((await migration.people()).List).toMatchObject({
+    "a@x.example": { fields: { shoe_size: 41 } },
+    "b@x.example": { fields: { shoe_size: 43 } },
+    "c@x.example": { fields: { shoe_size: 44 } },
+  });
+  expect(done.leftOut).toEqual([
+    expect.stringMatching(/^value,List,a@x\.example,.*shoe_size: an earlier field/),
+  ]);
+});
