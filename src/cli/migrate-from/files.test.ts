@@ -42,6 +42,8 @@ test("suppressions of Postal that have not expired come over, hard fails as boun
     const refused = await migration.run(["postal", ...words]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(sentence) });
   }
+  const { stderr: useless } = await migration.run(["postal", "--from", path, "--keep-existing"]);
+  expect(useless).toContain("unknown option '--keep-existing'");
 });
 
 test("each CSV file of a folder becomes a list, with types of fields, opt-outs and suppressions", async () => {
