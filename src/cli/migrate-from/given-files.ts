@@ -7,6 +7,7 @@ import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
 import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
 import { ApiError } from "#platform/errors.ts";
+import { OctetBudget } from "./octet-budget.ts";
 
 export interface GivenFile {
   /** Its path within the folder or zip file, with slashes and without control characters. */
@@ -16,8 +17,6 @@ export interface GivenFile {
 }
 
 const MOST_FILES = 10_000;
-/** Unpacked octets of a zip or gzip file; a million people take some hundred megabytes. */
-const MOST_OCTETS = 20 * 1024 ** 3;
 const ZIP_MAGIC = [0x50, 0x4b];
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** Files that any product exports; pictures and reports are not unpacked. */
@@ -43,7 +42,7 @@ export async function openGivenFiles(from: string, folder: string): Promise<Give
 /** The path of the file, or of its contents if it is a gzip file. */
 export async function plainFile(path: string, unpackedPath: string): Promise<string> {
   if (!(await beginsWith(path, GZIP_MAGIC))) return path;
-  const budget = new OctetBudget(path);
+  const budget = new OctetBudget(`${path} unpacks to`);
   await pipeline(
     createReadStream(path),
     createGunzip(),
@@ -71,7 +70,7 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
     throw new Error(`${path} is not a zip file that can be read: ${messageOf(fault)}`, { cause: fault });
   });
   const files: GivenFile[] = [];
-  const budget = new OctetBudget(path);
+  const budget = new OctetBudget(`${path} unpacks to`);
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName } = entry;
@@ -96,25 +95,6 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
 export function faultInFile(file: GivenFile, fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault;
   return new Error(`${file.name}: ${inOptionsOfMigration(fault.message)}`, { cause: fault });
-}
-
-/** Ends a stream that unpacks to more than a disk should take. */
-class OctetBudget {
-  readonly #path: string;
-  #octets = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async *pass(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source) {
-      this.#octets += chunk.length;
-      if (this.#octets > MOST_OCTETS)
-        throw new Error(`${this.#path} unpacks to more than ${MOST_OCTETS} octets`);
-      yield chunk;
-    }
-  }
 }
 
 /** Names of files reach the operator's terminal. */
