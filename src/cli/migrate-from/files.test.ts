@@ -58,6 +58,12 @@ test("each CSV file of a folder becomes a list, with types of fields, opt-outs a
       "email,reason\ndead@x.example,Hard bounce\nangry@x.example,spam complaint\n@gone.example,\n",
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  // An unpacked zip file of macOS has copies that are no table, and other programs keep files of their own.
+  for (const name of ["__MACOSX", ".cache"]) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, "Kunden.csv"), "email\nhidden@x.example\n");
+  }
+  await writeFile(join(folder, "._Kunden.csv"), Buffer.of(0, 5, 22, 7));
   const words = ["csv-folder", "--from", folder, "--json"];
   const done = await migration.run(words);
   expect(done.code, done.stderr).toBe(0);

@@ -1,6 +1,6 @@
 /** The files that a source is read from: a file, a folder with its subfolders, or the contents of a zip file. */
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, readdir, stat } from "node:fs/promises";
+import { open, opendir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
@@ -21,6 +21,8 @@ const ZIP_MAGIC = [0x50, 0x4b];
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** Files that any product exports; pictures and reports are not unpacked. */
 const useful = /\.(?:csv|tsv|txt|html?)$/i;
+/** Paths of files that programs keep for themselves, such as copies that macOS adds to a zip file. */
+const hidden = /(?:^|\/)(?:__MACOSX|\.)/;
 
 /**
  * @param folder for the contents of a zip file
@@ -53,15 +55,20 @@ export async function plainFile(path: string, unpackedPath: string): Promise<str
 }
 
 async function filesIn(folder: string): Promise<GivenFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && useful.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ name: shownName(relative(folder, path)), path }))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const files: GivenFile[] = [];
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for await (const entry of await opendir(at)) {
+      if (hidden.test(entry.name)) continue;
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      if (!entry.isFile() || !useful.test(entry.name)) continue;
+      if (files.length >= MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`);
+      files.push({ name: shownName(relative(folder, path)), path });
+    }
+  }
   if (files.length === 0) throw new Error(`${folder} has no CSV file`);
-  if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`);
-  return files;
+  return files.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** The names within the zip file are not used as paths, so none can lead out of the folder. */
@@ -74,7 +81,7 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName } = entry;
-      if (!useful.test(fileName) || /(?:^|\/)(?:__MACOSX|\.)/.test(fileName)) continue;
+      if (!useful.test(fileName) || hidden.test(fileName)) continue;
       if (files.length >= MOST_FILES) throw new Error(`${path} has more than ${MOST_FILES} files`);
       const unpacked = join(folder, `unzipped-${files.length}`);
       await pipeline(
