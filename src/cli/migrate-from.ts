@@ -30,7 +30,7 @@ interface Product {
   readonly description: string;
   readonly readFiles: ReadFiles;
   /** Options that only some sources have a use for. */
-  readonly takes: readonly ("list" | "status" | "optOutColumn")[];
+  readonly takes: readonly ("list" | "status" | "optOutColumn" | "keepExisting")[];
   /** Undefined for a product that is read from files alone. */
   readonly api?: {
     readonly read: ReadApi;
@@ -44,21 +44,21 @@ const products: Readonly<Record<string, Product>> = {
     name: "listmonk",
     description: "from listmonk: its API (with LISTMONK_TOKEN=user:token) or its CSV export",
     readFiles: readListmonkExport,
-    takes: ["list", "status"],
+    takes: ["list", "status", "keepExisting"],
     api: { read: readListmonkApi, secretName: "LISTMONK_TOKEN" },
   },
   mailchimp: {
     name: "Mailchimp",
     description: "from Mailchimp: its API (with MAILCHIMP_API_KEY) or its exported files",
     readFiles: readMailchimpExport,
-    takes: ["list", "status"],
+    takes: ["list", "status", "keepExisting"],
     api: { read: readMailchimpApi, secretName: "MAILCHIMP_API_KEY" },
   },
   sendgrid: {
     name: "SendGrid",
     description: "from SendGrid: its API (with SENDGRID_API_KEY) or its exported files",
     readFiles: readSendGridFiles,
-    takes: ["list", "status"],
+    takes: ["list", "status", "keepExisting"],
     api: { read: readSendGridApi, secretName: "SENDGRID_API_KEY" },
   },
   postal: {
@@ -71,7 +71,7 @@ const products: Readonly<Record<string, Product>> = {
     name: "CSV files",
     description: "from a folder of CSV files: each is a list, suppressions.csv has who gets no mail",
     readFiles: readCsvFolder,
-    takes: ["status", "optOutColumn"],
+    takes: ["status", "optOutColumn", "keepExisting"],
   },
 };
 
@@ -104,7 +104,6 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
         readServiceUrl,
       )
       .option("--report <file>", "CSV file of what is left out; default: left-out-by-PRODUCT.csv")
-      .option("--keep-existing", "people who are on a list already keep their names and custom fields")
       .option("--dry-run", "read everything, write nothing")
       .option("--json", "print the report as JSON");
     if (takes.includes("list")) {
@@ -120,6 +119,12 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
         "a column that marks people who get no mail, or ignore; may be repeated",
         (name: string, others: readonly string[]) => [...others, name],
         [],
+      );
+    }
+    if (takes.includes("keepExisting")) {
+      command.option(
+        "--keep-existing",
+        "people who are on a list already keep their names and custom fields",
       );
     }
     if (api !== undefined) command.option("--key-file <file>", `a file with the value of ${api.secretName}`);
@@ -154,13 +159,19 @@ async function migrate(
     const say = (sentence: string) => void stderr.write(`${sentence}\n`);
     const report = new MigrationReport(given.report ?? `left-out-by-${word}.csv`);
     const intake = new Intake(folder, product.name, report, say);
-    await intake.read(source);
-    say(`${report.peopleRead.toLocaleString("en")} people read from ${product.name}`);
     const [isDryRun, keepsExisting] = [given.dryRun ?? false, given.keepExisting ?? false];
     const writing = { isDryRun, keepsExisting, product: product.name, folder, say };
-    await new MigrationWriter(destination, intake, report, writing).write();
-    await report.close();
-    stdout.write(given.json ? json(report.asJson(word, isDryRun)) : report.asText(isDryRun));
+    try {
+      await intake.read(source);
+      say(`${report.peopleRead.toLocaleString("en")} people read from ${product.name}`);
+      await new MigrationWriter(destination, intake, report, writing).write();
+      report.isComplete = true;
+    } finally {
+      await report.close();
+      // What a run wrote before it failed is there, and its caller has to know of it.
+      if (report.isComplete || !report.isEmpty)
+        stdout.write(given.json ? json(report.asJson(word, isDryRun)) : report.asText(isDryRun));
+    }
   } finally {
     for (const signal of signals) process.off(signal, stop);
     await rm(folder, { recursive: true, force: true });

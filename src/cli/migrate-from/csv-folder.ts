@@ -33,10 +33,17 @@ const OTHER_REASON = { list: "Suppressed before", status: null };
 
 export async function* readCsvFolder(path: string, options: SourceOptions): Source {
   const files = (await openGivenFiles(path, options.folder)).filter(({ name }) => !/\.html?$/i.test(name));
+  if (options.status !== undefined && files.every((file) => SUPPRESSIONS.test(listNameOf(file)))) {
+    throw new Error(`--status is for files of people, and ${path} has suppressions alone: leave it out`);
+  }
   for (const file of files) {
-    const name = basename(file.name).replace(/\.\w+$/, "");
+    const name = listNameOf(file);
     yield* SUPPRESSIONS.test(name) ? readSuppressions(file) : readList(file, name, options);
   }
+}
+
+function listNameOf({ name }: GivenFile): string {
+  return basename(name).replace(/\.\w+$/, "");
 }
 
 async function* readSuppressions(file: GivenFile): AsyncGenerator<Given> {

@@ -42,6 +42,8 @@ test("suppressions of Postal that have not expired come over, hard fails as boun
     const refused = await migration.run(["postal", ...words]);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(sentence) });
   }
+  const { stderr: useless } = await migration.run(["postal", "--from", path, "--keep-existing"]);
+  expect(useless).toContain("unknown option '--keep-existing'");
 });
 
 test("each CSV file of a folder becomes a list, with types of fields, opt-outs and suppressions", async () => {
@@ -56,6 +58,12 @@ test("each CSV file of a folder becomes a list, with types of fields, opt-outs a
       "email,reason\ndead@x.example,Hard bounce\nangry@x.example,spam complaint\n@gone.example,\n",
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  // An unpacked zip file of macOS has copies that are no table, and other programs keep files of their own.
+  for (const name of ["__MACOSX", ".cache"]) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, "Kunden.csv"), "email\nhidden@x.example\n");
+  }
+  await writeFile(join(folder, "._Kunden.csv"), Buffer.of(0, 5, 22, 7));
   const words = ["csv-folder", "--from", folder, "--json"];
   const done = await migration.run(words);
   expect(done.code, done.stderr).toBe(0);
@@ -164,4 +172,22 @@ test("a value that a known custom field does not take is left out, and its perso
     "a@x.example": { fields: { points: 1, since: "2020-01-01" } },
     "b@x.example": { fields: { points: 2 } },
   });
+});
+
+test("of two columns that become one custom field, the first has the value and the other is reported", async () => {
+  const migration = await startMigration(service);
+  const path = join(migration.folder, "collision");
+  await mkdir(path);
+  const rows = "email,Shoe size,shoe_size\na@x.example,41,42\nb@x.example,43,43\nc@x.example,,44\n";
+  await writeFile(join(path, "List.csv"), rows);
+  const done = await migration.run(["csv-folder", "--from", path, "--json"]);
+  expect(done.code, done.stderr).toBe(0);
+  expect((await migration.people()).List).toMatchObject({
+    "a@x.example": { fields: { shoe_size: 41 } },
+    "b@x.example": { fields: { shoe_size: 43 } },
+    "c@x.example": { fields: { shoe_size: 44 } },
+  });
+  expect(done.leftOut).toEqual([
+    expect.stringMatching(/^value,List,a@x\.example,.*shoe_size: an earlier field/),
+  ]);
 });

@@ -1,12 +1,13 @@
 /** The files that a source is read from: a file, a folder with its subfolders, or the contents of a zip file. */
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, readdir, stat } from "node:fs/promises";
+import { open, opendir, stat } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
 import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
 import { ApiError } from "#platform/errors.ts";
+import { OctetBudget } from "./octet-budget.ts";
 
 export interface GivenFile {
   /** Its path within the folder or zip file, with slashes and without control characters. */
@@ -16,12 +17,12 @@ export interface GivenFile {
 }
 
 const MOST_FILES = 10_000;
-/** Unpacked octets of a zip or gzip file; a million people take some hundred megabytes. */
-const MOST_OCTETS = 20 * 1024 ** 3;
 const ZIP_MAGIC = [0x50, 0x4b];
 const GZIP_MAGIC = [0x1f, 0x8b];
 /** Files that any product exports; pictures and reports are not unpacked. */
 const useful = /\.(?:csv|tsv|txt|html?)$/i;
+/** Paths of files that programs keep for themselves, such as copies that macOS adds to a zip file. */
+const hidden = /(?:^|\/)(?:__MACOSX|\.)/;
 
 /**
  * @param folder for the contents of a zip file
@@ -43,7 +44,7 @@ export async function openGivenFiles(from: string, folder: string): Promise<Give
 /** The path of the file, or of its contents if it is a gzip file. */
 export async function plainFile(path: string, unpackedPath: string): Promise<string> {
   if (!(await beginsWith(path, GZIP_MAGIC))) return path;
-  const budget = new OctetBudget(path);
+  const budget = new OctetBudget(`${path} unpacks to`);
   await pipeline(
     createReadStream(path),
     createGunzip(),
@@ -54,15 +55,20 @@ export async function plainFile(path: string, unpackedPath: string): Promise<str
 }
 
 async function filesIn(folder: string): Promise<GivenFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile() && useful.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ name: shownName(relative(folder, path)), path }))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const files: GivenFile[] = [];
+  const folders = [folder];
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    for await (const entry of await opendir(at)) {
+      if (hidden.test(entry.name)) continue;
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      if (!entry.isFile() || !useful.test(entry.name)) continue;
+      if (files.length >= MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`);
+      files.push({ name: shownName(relative(folder, path)), path });
+    }
+  }
   if (files.length === 0) throw new Error(`${folder} has no CSV file`);
-  if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`);
-  return files;
+  return files.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** The names within the zip file are not used as paths, so none can lead out of the folder. */
@@ -71,11 +77,11 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
     throw new Error(`${path} is not a zip file that can be read: ${messageOf(fault)}`, { cause: fault });
   });
   const files: GivenFile[] = [];
-  const budget = new OctetBudget(path);
+  const budget = new OctetBudget(`${path} unpacks to`);
   try {
     for await (const entry of zip.eachEntry()) {
       const { fileName } = entry;
-      if (!useful.test(fileName) || /(?:^|\/)(?:__MACOSX|\.)/.test(fileName)) continue;
+      if (!useful.test(fileName) || hidden.test(fileName)) continue;
       if (files.length >= MOST_FILES) throw new Error(`${path} has more than ${MOST_FILES} files`);
       const unpacked = join(folder, `unzipped-${files.length}`);
       await pipeline(
@@ -96,25 +102,6 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
 export function faultInFile(file: GivenFile, fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault;
   return new Error(`${file.name}: ${inOptionsOfMigration(fault.message)}`, { cause: fault });
-}
-
-/** Ends a stream that unpacks to more than a disk should take. */
-class OctetBudget {
-  readonly #path: string;
-  #octets = 0;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async *pass(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of source) {
-      this.#octets += chunk.length;
-      if (this.#octets > MOST_OCTETS)
-        throw new Error(`${this.#path} unpacks to more than ${MOST_OCTETS} octets`);
-      yield chunk;
-    }
-  }
 }
 
 /** Names of files reach the operator's terminal. */

@@ -2,6 +2,7 @@
  * Reads a source completely before anything is written: the types of custom fields, and who gets no mail, are known only
  * at its end. People are kept in files, one for each list; memory holds the suppressed addresses.
  */
+import { isDeepStrictEqual } from "node:util";
 import { readAddress } from "#audience/files/address-cell.ts";
 import { rank } from "#audience/imports/opt-outs/read-cell.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
@@ -151,7 +152,13 @@ export class Intake {
     for (const [label, given] of person.values) {
       const value = cleanValue(given);
       const name = fieldNameOf(label);
-      if (value === undefined || values.has(name)) continue;
+      if (value === undefined) continue;
+      const held = values.get(name);
+      if (held !== undefined) {
+        if (!isDeepStrictEqual(held, value))
+          await omit("value", `${label}: an earlier field has the same name here, ${name}`);
+        continue;
+      }
       if (this.#survey.note(name, label, value)) values.set(name, value);
       else await omit("value", `${label}: there are too many names of fields`);
     }

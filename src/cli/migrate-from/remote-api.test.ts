@@ -1,5 +1,8 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Type } from "typebox";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { type ProductAnswer, startProduct } from "#test/support/migration.ts";
 import { RemoteApi } from "./remote-api.ts";
 
@@ -56,6 +59,23 @@ test("a file on another host is asked for without the secret", async () => {
     undefined,
     "token s3cret",
   ]);
+});
+
+test("a download that breaks off is repeated from its start", async () => {
+  const cut = { headers: { "Content-Length": "9", Connection: "close" }, body: Buffer.from("ema") };
+  const { api, product } = await apiThatAnswers(cut, { body: Buffer.from("email\na@x") });
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-download-test-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await api.download(new URL(`${product.url}/a.csv`), join(folder, "a.csv"));
+  expect(await readFile(join(folder, "a.csv"), "utf8")).toBe("email\na@x");
+  expect(product.requests.length).toBe(2);
+});
+
+test("a download that cannot be written is not repeated", async () => {
+  const { api, product } = await apiThatAnswers({ body: Buffer.from("email\n") });
+  const path = join(tmpdir(), "posthaste-no-such-folder", "a.csv");
+  await expect(api.download(new URL(`${product.url}/a.csv`), path)).rejects.toThrow("ENOENT");
+  expect(product.requests.length).toBe(1);
 });
 
 test.each<[string, ProductAnswer, string]>([

@@ -3,12 +3,12 @@
  * server (5xx) is repeated, after the time of Retry-After where there is one (RFC 9110, 10.2.3).
  */
 import { createWriteStream } from "node:fs";
-import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { fetchFault, readResponseText } from "#platform/network/read-response.ts";
+import { OctetBudget } from "./octet-budget.ts";
 
 export interface Remote {
   /** The name of the product, for sentences. */
@@ -40,11 +40,11 @@ const LONGEST_WAIT_MS = 30_000;
 /** Mailchimp and SendGrid name waits of up to a minute. */
 const LONGEST_RETRY_AFTER_MS = 10 * 60_000;
 
-/** An answer that ends the call: another try would get the same. */
-class UnusableAnswer extends Error {}
+/** A fault of the network, in the request or in the body of its answer: another try may do better. Its cause is the fault. */
+class BrokenConnection extends Error {}
 
 /** An answer that says why the call failed. */
-export class RefusedCall extends UnusableAnswer {
+export class RefusedCall extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -109,7 +109,9 @@ export class RemoteApi {
       if (!response.ok || response.body === null) {
         throw this.#refusal(response.status, await this.#textOf(response, url), url);
       }
-      await pipeline(Readable.fromWeb(response.body), createWriteStream(path));
+      const body = chunksOf(response.body);
+      const budget = new OctetBudget(`${this.#remote.name} answered ${url.pathname} with`);
+      await pipeline(body, (source) => budget.pass(source), createWriteStream(path));
     });
   }
 
@@ -126,25 +128,27 @@ export class RemoteApi {
       const patience = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
       try {
         // A redirect could take the secret to another host.
-        const response = await fetch(url, { ...init, redirect: "manual", signal: AbortSignal.timeout(ms) });
+        const request = { ...init, redirect: "manual", signal: AbortSignal.timeout(ms) } as const;
+        const response = await overConnection(fetch(url, request));
         this.#hasAnswered = true;
         const isLater = response.status === 429 || (isRepeatable && response.status >= 500);
         if (!isLater || isLast) return await read(response);
-        await response.body?.cancel();
+        if (response.body !== null) await overConnection(response.body.cancel());
         await delay(waitOf(response) ?? patience);
       } catch (fault) {
-        if (fault instanceof UnusableAnswer) throw fault;
-        if (isLast || !isRepeatable || !this.#hasAnswered) throw this.#unreached(url, fault);
+        // A full disk, or an answer that is no use, is the same after another try.
+        if (!(fault instanceof BrokenConnection)) throw fault;
+        if (isLast || !isRepeatable || !this.#hasAnswered) throw this.#unreached(url, fault.cause);
         await delay(patience);
       }
     }
   }
 
   async #textOf(response: Response, url: URL): Promise<string> {
-    const { text, isWhole } = await readResponseText(response, LONGEST_ANSWER);
+    const { text, isWhole } = await overConnection(readResponseText(response, LONGEST_ANSWER));
     if (isWhole) return text;
     const { name } = this.#remote;
-    throw new UnusableAnswer(`${name} answered ${url.pathname} with more than ${LONGEST_ANSWER} octets`);
+    throw new Error(`${name} answered ${url.pathname} with more than ${LONGEST_ANSWER} octets`);
   }
 
   #unreached(url: URL, fault: unknown): Error {
@@ -158,9 +162,7 @@ export class RemoteApi {
       return JSON.parse(text);
     } catch {
       const { name } = this.#remote;
-      throw new UnusableAnswer(
-        `${name} answered ${url.pathname} with something other than JSON: check the address`,
-      );
+      throw new Error(`${name} answered ${url.pathname} with something other than JSON: check the address`);
     }
   }
 
@@ -182,6 +184,30 @@ export class RemoteApi {
     const [fault] = Value.Errors(shape, answer);
     const place = fault === undefined ? "" : ` (${fault.instancePath || "the whole"} ${fault.message})`;
     throw new Error(`${this.#remote.name} answered ${path} in a form that is not known${place}`);
+  }
+}
+
+/** @throws BrokenConnection */
+async function overConnection<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (fault) {
+    throw new BrokenConnection("The connection broke", { cause: fault });
+  }
+}
+
+/** @throws BrokenConnection */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await overConnection(reader.read());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // After a fault of the body there is nothing to cancel, and the call fails with the same fault.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -55,6 +55,8 @@ export class MigrationReport {
   readonly templates: TemplateResult[] = [];
   /** People of the source, whatever became of them. */
   peopleRead = 0;
+  /** Whether the run came to its end. */
+  isComplete = false;
 
   /** @param path of the CSV file of what does not come */
   constructor(path: string) {
@@ -80,16 +82,24 @@ export class MigrationReport {
     if (lines.length > 0) await appendFile(this.#path, lines.join(""));
   }
 
-  /** Completes the file. A file of an earlier run goes if nothing was left out. */
+  /** Completes the file. A file of an earlier run goes if this one came to its end and left nothing out. */
   async close(): Promise<void> {
-    if (this.#listed === 0) await rm(this.#path, { force: true });
+    if (this.#listed === 0 && this.isComplete) await rm(this.#path, { force: true });
     await this.#flush();
+  }
+
+  /** Whether the run ended before there was anything to report. */
+  get isEmpty(): boolean {
+    const results = [this.lists, this.fields, this.suppressions, this.templates];
+    const known = this.peopleRead + this.#omissions.size + this.#notes.size;
+    return known === 0 && results.every(({ length }) => length === 0);
   }
 
   asJson(source: string, isDryRun: boolean) {
     return {
       source,
       dry_run: isDryRun,
+      complete: this.isComplete,
       people_read: this.peopleRead,
       lists: this.lists,
       custom_fields: this.fields,
@@ -135,6 +145,7 @@ export class MigrationReport {
       [...this.#notes].map((note) => `${note}\n`).join(""),
       this.#omitted(),
       isDryRun ? "Nothing was written: this was a dry run.\n" : "",
+      this.isComplete ? "" : "The run ended early: this is what it did until then.\n",
     ];
     return parts.filter((part) => part !== "").join("\n");
   }

@@ -259,8 +259,14 @@ test("a run that ended early, here without a permission for templates, is comple
   });
   const people = await migration.people();
   expect(Object.keys(people.News ?? {}).length).toBe(7);
+  // The report of what it did until then is there, with the file of what was left out.
+  const report = JSON.parse(broken.stdout);
+  expect(report).toMatchObject({ complete: false, templates: [] });
+  expect(report.lists).toContainEqual(expect.objectContaining({ name: "News", is_new: true }));
+  expect(broken.leftOut.length).toBeGreaterThan(0);
   const next = await migration.run(words, secrets);
   expect(next.code, next.stderr).toBe(0);
+  expect(next.report).toMatchObject({ complete: true, people_read: report.people_read });
   expect(await migration.people()).toEqual(people);
   expect(Object.keys(await migration.templates()).toSorted()).toEqual(["Frame", "Receipt"]);
 });

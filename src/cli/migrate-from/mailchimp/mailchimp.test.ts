@@ -255,6 +255,7 @@ test("a key or a file that does not fit is a sentence, and changes nothing", asy
     ],
     [["--from", renamed], {}, "has no file of contacts, such as subscribed_….csv"],
     [["--from", flat], {}, "does not name its audience: give it with --list NAME"],
+    [["--from", flat, "--list", "News", "--status", "active"], {}, "say it by their names: leave it out"],
   ];
   for (const [words, environment, sentence] of refusals) {
     const { code, stderr } = await migration.run(["mailchimp", ...words], environment);

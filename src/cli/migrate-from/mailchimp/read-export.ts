@@ -41,6 +41,11 @@ export async function* readMailchimpExport(path: string, options: SourceOptions)
       `${path} has no file of contacts, such as subscribed_….csv: Mailchimp says by the name of the file who is subscribed. For a file with another name, give --status`,
     );
   }
+  if (options.status !== undefined && people.every(({ file }) => statusOfFile(file) !== undefined)) {
+    throw new Error(
+      `--status is for files that do not say it, and the files of ${path} say it by their names: leave it out`,
+    );
+  }
   const read = new Set(people.map(({ file }) => file));
   for (const file of files.filter((one) => /\.csv$/i.test(one.name) && !read.has(one))) {
     yield {

@@ -13,33 +13,53 @@ const names = Object.keys(suppressionKinds)
 /** Names of files of people who get no mail, whatever SendGrid or a person has called them. */
 const saysNoMail = /suppress|unsub|bounce|spam|block|invalid|asm/i;
 
-/** People who left a group are exported as asm_groups_ID_suppressions.csv. */
 export async function* readSendGridFiles(path: string, { folder, list, status }: SourceOptions): Source {
-  for (const file of await openGivenFiles(path, folder)) {
-    // A browser that has the file already adds a number in parentheses.
-    const name = basename(file.name)
-      .replace(/\.\w+$/, "")
-      .replace(/ ?\(\d+\)$/, "");
-    if (/\.html?$/i.test(file.name)) continue;
-    const [, kindName = ""] = /suppression_([a-z_]+?)(?:[-_]?\d[\w-]*)?$/i.exec(name) ?? [];
-    const kind = suppressionKinds[kindName.toLowerCase()];
-    const [, group] = /asm_groups?_(.+)_suppressions/i.exec(name) ?? [];
-    if (kindName.toLowerCase() === "blocks") {
+  const files = (await openGivenFiles(path, folder))
+    .filter(({ name }) => !/\.html?$/i.test(name))
+    .map((file) => ({ file, ...meaningOf(file) }));
+  const ofContacts = files.filter(({ into }) => into === "contacts").length;
+  if (ofContacts === 0 && status !== undefined) {
+    throw new Error(`--status is for files of contacts, and ${path} has suppressions alone: leave it out`);
+  }
+  if (ofContacts === files.length && status === undefined) {
+    yield {
+      kind: "note",
+      text: `${path} has no file of suppressions, such as suppression_unsubscribes.csv: all of its people are taken as active. If some of them get no mail, give these files too, or --status`,
+    };
+  }
+  for (const { file, name, into } of files) {
+    if (into === "blocks") {
       yield { kind: "note", text: BLOCKS_NOTE };
-    } else if (kind !== undefined || group !== undefined) {
-      const rows = (await openNamedRows(file, ["email"])).rows();
-      const into = kind ?? { list: groupList(group ?? ""), status: null };
-      for await (const row of rows) yield { kind: "suppression", ...into, value: row.of("email") };
-    } else if (saysNoMail.test(name)) {
-      throw new Error(
-        `the name of ${file.name} says that its people get no mail, but not why: call it ${names}, as SendGrid does, or leave it out`,
-      );
-    } else {
+    } else if (into === "contacts") {
       const listName = list ?? name;
       yield { kind: "list", key: listName, name: listName };
       yield* contactsOf(file, listName, status);
+    } else {
+      const rows = (await openNamedRows(file, ["email"])).rows();
+      for await (const row of rows) yield { kind: "suppression", ...into, value: row.of("email") };
     }
   }
+}
+
+/**
+ * What the name of a file says. People who left a group are exported as asm_groups_ID_suppressions.csv.
+ * @throws Error for a name that says that people get no mail, but not why
+ */
+function meaningOf(file: GivenFile) {
+  // A browser that has the file already adds a number in parentheses.
+  const name = basename(file.name)
+    .replace(/\.\w+$/, "")
+    .replace(/ ?\(\d+\)$/, "");
+  const [, kindName = ""] = /suppression_([a-z_]+?)(?:[-_]?\d[\w-]*)?$/i.exec(name) ?? [];
+  const kind = kindName.toLowerCase();
+  if (kind === "blocks") return { name, into: "blocks" as const };
+  const [, group] = /asm_groups?_(.+)_suppressions/i.exec(name) ?? [];
+  const into = group === undefined ? suppressionKinds[kind] : { list: groupList(group), status: null };
+  if (into !== undefined) return { name, into };
+  if (!saysNoMail.test(name)) return { name, into: "contacts" as const };
+  throw new Error(
+    `the name of ${file.name} says that its people get no mail, but not why: call it ${names}, as SendGrid does, or leave it out`,
+  );
 }
 
 /** Columns that are no custom field: what people are called by, and ids of SendGrid. */

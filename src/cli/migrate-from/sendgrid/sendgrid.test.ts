@@ -256,4 +256,10 @@ test("a file of people who get no mail is never read as a list of people who do"
   await migration.run(["sendgrid", "--from", file, "--status", "unsubscribed"]);
   const statuses = statusesOf((await migration.people())["Former readers"]);
   expect(new Set(Object.values(statuses))).toEqual(new Set(["unsubscribed"]));
+  const trusting = await migration.run(["sendgrid", "--from", file, "--dry-run", "--json"]);
+  expect(trusting.report.notes).toEqual([expect.stringContaining("all of its people are taken as active")]);
+  const bounces = join(folder, "suppression_bounces.csv");
+  await writeFile(bounces, "email\ndead@x.example\n");
+  const useless = await migration.run(["sendgrid", "--from", bounces, "--status", "active"]);
+  expect(useless).toMatchObject({ code: 1, stderr: expect.stringContaining("has suppressions alone") });
 });
