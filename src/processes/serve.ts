@@ -26,6 +26,7 @@ import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/create-workspace.ts";
 import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
+import { createHealthServer } from "./health-pages.ts";
 import { startInbound } from "./inbound.ts";
 import { startJobs } from "./jobs.ts";
 import { createProcessMetrics } from "./metrics.ts";
@@ -158,8 +159,9 @@ async function startParts(
   const workers = new DeliveryWorkers(environment, config, services.database.url, log, metrics.count);
   parts.add(() => workers.stop(STOP_MS));
   let address: string | null = null;
+  const checks = { delivery: async () => workers.fault };
   if (roles.includes("api")) {
-    const api = createApi(services, { delivery: async () => workers.fault }, metrics);
+    const api = createApi(services, checks, metrics);
     parts.add(() => api.stop());
     const ending = new AbortController();
     const renewed = renewConsoleBuild(log, ending.signal);
@@ -172,6 +174,12 @@ async function startParts(
   if (roles.includes("inbound")) {
     const inbound = await startInbound(services, metrics.count);
     parts.add(() => inbound.stop(STOP_MS));
+  }
+  if (!roles.includes("api") && config.HEALTH_PORT !== null) {
+    const health = createHealthServer(services, { metrics, checks });
+    parts.add(() => health.close());
+    const listening = health.listen({ host: config.HOST, port: config.HEALTH_PORT });
+    log.info({ address: await bindPort(config, "HEALTH_PORT", listening) }, "health and metrics listen");
   }
   if (address !== null) {
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
