@@ -15,6 +15,7 @@ import * as core from "kubernetes-models/v1";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { settings } from "#platform/config/settings.ts";
+import { CHECKSUMS, NAMESPACE } from "../packaging/release/files.ts";
 import { contextOfBuild } from "./image/build-root.ts";
 import { lastOf, stagesOf } from "./image/dockerfile.ts";
 
@@ -182,6 +183,23 @@ describe("a Kubernetes manifest", async () => {
     for (const inside of ["/healthz", "/readyz", "/metrics", "/inbox"]) {
       expect(paths.filter((path: string) => path !== "/" && inside.startsWith(path))).toEqual([]);
     }
+  });
+});
+
+describe("the workflow of a release", async () => {
+  const { permissions, jobs } = parse(await textOf(".github/workflows/release.yml"));
+  const namesOfJobs = Object.keys(jobs);
+  const jobsWith = (words: RegExp) => namesOfJobs.filter((name) => words.test(JSON.stringify(jobs[name])));
+
+  test("has the signing key and the right to publish in one job, which runs no code of the checkout", () => {
+    expect(permissions).toEqual({ contents: "read" });
+    expect(jobsWith(/secrets\.RELEASE_SIGNING_KEY/)).toEqual(["publish"]);
+    expect(jobsWith(/"contents":"write"/)).toEqual(["publish"]);
+    expect(jobsWith(/checkout|\bnpm\b|\bnode\b/)).not.toContain("publish");
+  });
+
+  test("signs as operators verify it", () => {
+    expect(jobsWith(new RegExp(`ssh-keygen .*-n ${NAMESPACE} ${CHECKSUMS}`))).toEqual(["publish"]);
   });
 });
 

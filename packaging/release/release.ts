@@ -1,6 +1,6 @@
 /**
  * `npm run release -- [--dry-run] [--version X]` checks the checkout, and makes the files of a release in `release/`. Without
- * --dry-run it also makes the tag, and prints what is left to do: it publishes nothing.
+ * --dry-run it also makes the tag. It publishes nothing: the workflow release.yml makes the files anew from the pushed tag.
  *
  * RELEASE_SIGNING_KEY_FILE names the private key of OpenSSH that signs the checksums and the tag; only a dry run does without.
  */
@@ -42,7 +42,7 @@ async function release(): Promise<number> {
   if (isDryRun || keyFile === undefined) return 0;
   await tag(version, keyFile);
   say(
-    `The tag v${version} is made. To publish it, with the files of release/:\n  git push origin v${version}`,
+    `The tag v${version} is made. To publish it:\n  git push origin v${version}\nThe workflow release.yml makes, signs and publishes files of its own from the tag; those in release/ stay here.`,
   );
   return 0;
 }
