@@ -13,6 +13,7 @@ import { ApiError } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "./command/database.ts";
+import { fileFault } from "./command/file-fault.ts";
 import { argument } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 import { inOptions } from "./command/words-of-options.ts";
@@ -88,10 +89,7 @@ async function requireFile(path: string): Promise<void> {
     if (found.isFile()) return;
     throw new Error(`${path} is not a file`);
   }
-  const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
-  throw new Error(
-    isMissing ? `The file ${path} does not exist` : `The file ${path} cannot be read: ${found.message}`,
-  );
+  throw fileFault(`The file ${path}`, found);
 }
 
 /** @throws Error with the message of the import's refusal, which names the command's options in place of form fields */

@@ -5,6 +5,7 @@ import { basename, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
+import { fileFault } from "#cli/command/file-fault.ts";
 import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
 import { ApiError } from "#platform/errors.ts";
 import { OctetBudget } from "./octet-budget.ts";
@@ -30,10 +31,7 @@ const hidden = /(?:^|\/)(?:__MACOSX|\.)/;
  */
 export async function openGivenFiles(from: string, folder: string): Promise<GivenFile[]> {
   const found = await stat(from).catch((fault: NodeJS.ErrnoException) => fault);
-  if (found instanceof Error) {
-    const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
-    throw new Error(isMissing ? `${from} does not exist` : `${from} cannot be read: ${found.message}`);
-  }
+  if (found instanceof Error) throw fileFault(from, found);
   if (found.isDirectory()) return filesIn(from);
   const isZip = await beginsWith(from, ZIP_MAGIC);
   if (isZip) return unzip(from, folder);
