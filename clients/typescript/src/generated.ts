@@ -3892,7 +3892,7 @@ export interface paths {
         };
         /**
          * The tracked links of a campaign with their clicks
-         * @description Each link of the content with the clicks by people.
+         * @description Each link of the content with the clicks by people, in the order of the content: all of them, at most 25,000, which is what one mail can have.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -11913,7 +11913,7 @@ export interface components {
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
@@ -12205,7 +12205,7 @@ export interface components {
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
@@ -13347,7 +13347,7 @@ export interface components {
             subject?: string;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
