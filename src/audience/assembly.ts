@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { JobHandlers } from "#platform/jobs/runner.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from "#platform/time-units.ts";
@@ -132,10 +133,11 @@ export function audienceRecurring({ database: db, clock, config }: ProcessContex
     {
       name: "forget-sign-up-requests",
       seconds: DAY_SECONDS,
-      async run() {
-        await removeLapsedRequests(db, oldestOpen(clock.now()));
+      async run({ signal }) {
+        const before = oldestOpen(clock.now());
+        await removeInBatches(signal, (most) => removeLapsedRequests(db, before, most));
         await removeUnusedWordings(db, new Date(clock.now().getTime() - WORDING_KEPT_MS));
-        await removeOldRefusedSignups(db, oldestOpen(clock.now()));
+        await removeOldRefusedSignups(db, before);
       },
     },
     {

@@ -81,13 +81,13 @@ test("what an import refuses is said, and what cannot be read", async () => {
   const doubtful = await inspect("d.csv", "Email,Newsletter\na@x.example,yes\n");
   expect([doubtful.code, doubtful.stderr]).toEqual([
     1,
-    'error: An import of this file would be refused: The column "Newsletter" may say who gets no mail. Inspect the file again with --opt-out-column "Newsletter", and it decides, or with --opt-out-column ignore, and it does not\n',
+    'error: An import of this file would be refused: The column "Newsletter" may say who gets no mail. Send the file again with opt_out_column=Newsletter, and it decides, or with opt_out_column=ignore, and it does not (here: opt_out_column is --opt-out-column)\n',
   ]);
   const named = await inspect("cleaned.csv", "Email\na@x.example\n");
   expect([named.code, named.stdout, named.stderr]).toEqual([
     1,
     "",
-    'error: An import of this file would be refused: The file is called "cleaned.csv", and no column says who gets no mail. Inspect it again with --status unsubscribed if it holds people who get no mail (or --status bounced), or with --status active\n',
+    'error: An import of this file would be refused: The file is called "cleaned.csv", and no column says who gets no mail. Send it again with status=unsubscribed if it holds people who get no mail (or status=bounced), or with status=active (here: status is --status)\n',
   ]);
   expect(await inspect("cleaned.csv", "Email\na@x.example\n", "--status", "bounced")).toMatchObject({
     code: 0,
@@ -100,16 +100,16 @@ test("what an import refuses is said, and what cannot be read", async () => {
   expect((await inspect("u.csv", "Email\n", "--date-format", "klingon")).code).toBe(2);
 });
 
-test("texts name the options of the command", async () => {
+test("texts say which options their fields are", async () => {
   const file = "Email,Active,Unsubscribed\na@x.example,no,yes\n";
   const { stdout } = await inspect("o.csv", file, "--opt-out-column", "Active");
   expect(stdout).toMatch(
-    /because --opt-out-column names another.*give --opt-out-column "Unsubscribed" as well/,
+    /send opt_out_column=Unsubscribed as well \(here: opt_out_column is --opt-out-column\)\n/,
   );
   const both = await inspect("o.csv", file, "--opt-out-column", "Active", "--opt-out-column", "unsubscribed");
   expect([both.code, both.stdout]).toEqual([0, expect.not.stringContaining("Warning")]);
   const guessed = await inspect("g.csv", Buffer.from("Email,First\na@x.example,Zo\xeb\n", "latin1"));
-  expect(guessed.stdout).toContain("inspect it again with --encoding");
+  expect(guessed.stdout).toContain("(here: encoding is --encoding)");
 });
 
 test("columns are mapped by header or position, and a file without a header is read", async () => {
@@ -135,10 +135,10 @@ test("columns are mapped by header or position, and a file without a header is r
   const unknown = await inspect("m.csv", "Mail\na@x.example\n", "--map", "E-Mail=email");
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    'error: An import of this file would be refused: --map[0] is no column of the file: "E-Mail"; it has: Mail\n',
+    'error: An import of this file would be refused: mapping[0].column is no column of the file: "E-Mail"; it has: Mail (here: mapping is --map)\n',
   ]);
   const headless = await inspect("m.csv", "a@x.example,1\n");
-  expect(headless.stderr).toContain("such as Email,First,Last, or give --no-header");
+  expect(headless.stderr).toContain("or send has_header=false (here: has_header=false is --no-header)");
   expect((await inspect("m.csv", "Mail\n", "--map", "email")).code).toBe(2);
 });
 

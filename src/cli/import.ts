@@ -13,9 +13,19 @@ import { ApiError } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "./command/database.ts";
+import { type FieldHints, withFieldHints } from "./command/field-hints.ts";
+import { fileFault } from "./command/file-fault.ts";
 import { argument } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
-import { inOptions } from "./command/words-of-options.ts";
+
+const hints: FieldHints = {
+  encoding: "encoding is --encoding",
+  date_format: "date_format is --date-format",
+  status: "status is --status",
+  opt_out_column: "opt_out_column is --opt-out-column",
+  mapping: "mapping is --map",
+  has_header: "has_header=false is --no-header",
+};
 
 interface InspectOptions {
   readonly list?: string;
@@ -77,8 +87,7 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
           ? inspectFile({ ...inspection, list })
           : withDatabaseAsItIs(environment, (db) => inspectFile({ ...inspection, list: { db, id: list } })),
       );
-      const inWords = { ...report, warnings: report.warnings?.map(inOptions) ?? [] };
-      stdout.write(options.json ? json(inWords) : told(inWords));
+      stdout.write(options.json ? json(report) : told(report));
     });
 }
 
@@ -88,19 +97,18 @@ async function requireFile(path: string): Promise<void> {
     if (found.isFile()) return;
     throw new Error(`${path} is not a file`);
   }
-  const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
-  throw new Error(
-    isMissing ? `The file ${path} does not exist` : `The file ${path} cannot be read: ${found.message}`,
-  );
+  throw fileFault(`The file ${path}`, found);
 }
 
-/** @throws Error with the message of the import's refusal, which names the command's options in place of form fields */
+/** @throws Error with the message of the import's refusal */
 async function inspectFileOrSay(inspect: () => Promise<ImportReport>): Promise<ImportReport> {
   try {
     return await inspect();
   } catch (fault) {
     if (!(fault instanceof ApiError) || !refusals.has(fault.code)) throw fault;
-    throw new Error(`An import of this file would be refused: ${inOptions(fault.message)}`, { cause: fault });
+    throw new Error(`An import of this file would be refused: ${withFieldHints(fault.message, hints)}`, {
+      cause: fault,
+    });
   }
 }
 
@@ -155,7 +163,7 @@ function told(report: ImportReport): string {
     examplesOf("Known", ["line", "email"], examples.known),
     examplesOf("Get no mail", ["line", "email", "status", "column"], examples.opted_out),
     examplesOf("With faults", ["line", "column", "value", "reason"], examples.refused),
-    (report.warnings ?? []).map((warning) => `Warning: ${warning}\n`).join(""),
+    (report.warnings ?? []).map((warning) => `Warning: ${withFieldHints(warning, hints)}\n`).join(""),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }

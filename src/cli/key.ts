@@ -13,7 +13,7 @@ import { catalogueOf, readPermissions } from "#workspace/api-keys/permission-cat
 import { readExpiry } from "#workspace/api-keys/read-expiry.ts";
 import { listKeys, lockKeys, updateKey } from "#workspace/api-keys/store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { findWorkspace } from "#workspace/workspaces/store.ts";
+import { chooseWorkspace } from "./command/choose-workspace.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
 import { argument, readId, readList, readWorkspaceId } from "./command/option-parsers.ts";
@@ -29,8 +29,10 @@ const columns = [
   "expires_at",
 ] as const;
 
+const workspaceHelp = "the workspace's id, where there are several workspaces";
+
 interface KeyOptions {
-  readonly workspace: WorkspaceId;
+  readonly workspace?: WorkspaceId;
   readonly json?: true;
 }
 
@@ -48,7 +50,7 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
   keys
     .command("create")
     .description("create a key; its secret is printed once")
-    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .option("--workspace <id>", workspaceHelp, readWorkspaceId)
     .requiredOption("--name <name>", "its name", argument(readName))
     .requiredOption("--permissions <list>", "such as emails:send,reports:read or *:*", argument(readGiven))
     .option(
@@ -59,10 +61,9 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
     .option("--json", "print JSON")
     .action(async ({ workspace, name, permissions, expires, ...options }: CreateOptions) => {
       const settings = { name, permissions, expires_at: expires ?? null };
-      const key = await withDatabase(environment, async (db) => {
-        if (!(await findWorkspace(db, workspace))) throw notFound("Workspace");
-        return issueKey(db, workspace, settings, systemClock.now());
-      });
+      const key = await withDatabase(environment, async (db) =>
+        issueKey(db, await chooseWorkspace(db, workspace), settings, systemClock.now()),
+      );
       if (options.json) stdout.write(json(key));
       else {
         stdout.write(table(["id", "name", "permissions", "expires_at"], [rowOf(key)]));
@@ -72,13 +73,12 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
   keys
     .command("list")
     .description("list the keys of a workspace, newest first, without their secrets")
-    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .option("--workspace <id>", workspaceHelp, readWorkspaceId)
     .option("--json", "print JSON")
     .action(async ({ workspace, ...options }: KeyOptions) => {
-      const listed = await withDatabase(environment, async (db) => {
-        if (!(await findWorkspace(db, workspace))) throw notFound("Workspace");
-        return listKeys(db, workspace, { showInactive: true });
-      });
+      const listed = await withDatabase(environment, async (db) =>
+        listKeys(db, await chooseWorkspace(db, workspace), { showInactive: true }),
+      );
       stdout.write(options.json ? json(listed) : table(columns, listed.map(rowOf)));
     });
 
@@ -86,19 +86,24 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
     .command("revoke")
     .description("deactivate a key: requests with it are answered 401 within two seconds")
     .argument("<id>", "the key's id", readId)
-    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .option("--workspace <id>", workspaceHelp, readWorkspaceId)
     .option("--json", "print JSON")
     .action(async (id: string, { workspace, ...options }: KeyOptions) => {
       const revoked = await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {
-          const [key] = await lockKeys(tx, workspace, [id]);
+          const workspaceId = await chooseWorkspace(tx, workspace);
+          const [key] = await lockKeys(tx, workspaceId, [id]);
           if (key === undefined) throw notFound("API key");
           const inactive = { ...key, is_active: false };
-          await updateKey(tx, workspace, inactive);
+          await updateKey(tx, workspaceId, inactive);
           return inactive;
         }),
       );
-      stdout.write(options.json ? json(revoked) : table(columns, [rowOf(revoked)]));
+      if (options.json) stdout.write(json(revoked));
+      else {
+        stdout.write(table(columns, [rowOf(revoked)]));
+        stdout.write("\nThe key is revoked: requests with it are answered 401 within two seconds.\n");
+      }
     });
 }
 

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
+import { fileFault } from "./command/file-fault.ts";
 import { json } from "./command/output.ts";
 import { LOCAL_SERVICE, readServiceUrl } from "./command/service-address.ts";
 import { readCsvFolder } from "./migrate-from/csv-folder.ts";
@@ -105,7 +106,9 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
       )
       .option("--report <file>", "CSV file of what is left out; default: left-out-by-PRODUCT.csv")
       .option("--dry-run", "read everything, write nothing")
-      .option("--json", "print the report as JSON");
+      .option("--json", "print the report as JSON")
+      // The action says how a path is given.
+      .allowExcessArguments();
     if (takes.includes("list")) {
       command.option("--list <name>", "list of people whom the source puts on none", readListName);
     }
@@ -128,7 +131,11 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
       );
     }
     if (api !== undefined) command.option("--key-file <file>", `a file with the value of ${api.secretName}`);
-    command.action((given: MigrateOptions) => migrate(word, product, given, options));
+    command.action((given: MigrateOptions) => {
+      const [path] = command.args;
+      if (path !== undefined) command.error(`error: name what to read with --from: --from ${path}`);
+      return migrate(word, product, given, options);
+    });
   }
 }
 
@@ -201,7 +208,7 @@ async function readSecret(path: string): Promise<string> {
   try {
     return (await readFile(path, "utf8")).trim();
   } catch (fault) {
-    throw new Error(`The key file ${path} cannot be read: ${(fault as Error).message}`, { cause: fault });
+    throw fileFault(`The key file ${path}`, fault, "name one with --key-file");
   }
 }
 

@@ -9,6 +9,7 @@ import { createLog } from "#platform/log/log.ts";
 import { version } from "#platform/version.ts";
 import type { Role } from "#processes/roles.ts";
 import { newList } from "#test/support/audience.ts";
+import { newDatabase } from "#test/support/database.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { subscribe } from "#workspace/billing/subscribe.ts";
@@ -182,6 +183,24 @@ test("the keys of a workspace are listed without secrets, and a revoked one ends
   ]);
 });
 
+test("a key command needs no --workspace where there is one workspace, and says that it does where there are several", async () => {
+  await using empty = await newDatabase();
+  const own = { DATABASE_URL: empty.url };
+  expect((await run("key list", own)).stderr).toContain("there is no workspace yet");
+  const { id } = await answer("workspace create --name Acme", own);
+  const [listed] = await answer("key list", own);
+  expect((await run(`key revoke ${listed.id}`, own)).stdout).toContain("The key is revoked");
+  const events = await empty.rows(sql`select workspace_id from audit_events where operation = 'key revoke'`);
+  expect(events).toEqual([{ workspace_id: id }]);
+  await answer("workspace create --name Another", own);
+  expect(await run("key list", own)).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      "error: there are several workspaces: add --workspace ID; `npm run -s posthaste -- workspace list` shows their ids\n",
+  });
+});
+
 test("a key is not revoked through another workspace", async () => {
   const [one, other] = [await make(), await make()];
   const [listed] = await answer(`key list --workspace ${one.id}`);
@@ -210,7 +229,7 @@ test.each([
   [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
   [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],
   [`key revoke 7 --workspace ${newId()}`, "UUID"],
-  [`key revoke ${newId()}`, "--workspace"],
+  ["migrate-from postal suppressions.csv", "name what to read with --from: --from suppressions.csv"],
   ["lists refresh --list cooking --from list.txt", "disposable"],
   ["serve --roles api,cooking", "api, delivery, jobs, inbound"],
 ])("%j is wrong usage", async (line, word) => {

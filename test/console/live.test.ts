@@ -79,4 +79,25 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     },
     PATIENCE_MS,
   );
+
+  test(
+    "while sending is held every page says so and what ends it, from the hold to the release",
+    async () => {
+      const context = await scene.newContext();
+      const watched = await WatchedPage.open(context);
+      await watched.visit(`/console/${scene.workspace}/messages`);
+      const band = watched.page.getByRole("status").filter({ hasText: "Sending is held" });
+      await scene.scene.program.command("sending", "hold");
+      await band.waitFor({ timeout: SOON_MS });
+      for (const page of ["lists", "campaigns"]) {
+        await watched.visit(`/console/${scene.workspace}/${page}`);
+        expect(await band.textContent()).toContain("posthaste sending release");
+        expect([...(await watched.axe()), ...(await watched.overflow())]).toEqual([]);
+      }
+      await scene.scene.program.command("sending", "release");
+      await band.waitFor({ state: "detached", timeout: SOON_MS });
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
 });

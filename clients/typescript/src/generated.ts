@@ -3892,7 +3892,7 @@ export interface paths {
         };
         /**
          * The tracked links of a campaign with their clicks
-         * @description Each link of the content with the clicks by people.
+         * @description Each link of the content with the clicks by people, in the order of the content: all of them, at most 25,000, which is what one mail can have.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -11913,7 +11913,7 @@ export interface components {
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
@@ -12205,7 +12205,7 @@ export interface components {
             segment_conditions?: components["schemas"]["SegmentConditions"] | null;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
@@ -13347,7 +13347,7 @@ export interface components {
             subject?: string;
             /**
              * Format: uuid
-             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.
+             * @description The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.
              */
             template_id?: string | null;
             /** @description The version of the template; omitted: the present one. */
@@ -16107,7 +16107,7 @@ export interface components {
              * @description What needs attention.
              * @enum {string}
              */
-            kind: "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
+            kind: "sending_held" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
             /**
              * @description `critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.
              * @enum {string}
@@ -16127,7 +16127,7 @@ export interface components {
              * @description Id of the operation that mends the cause, such as `resumeCampaign`, or that says more if no operation can.
              * @enum {string}
              */
-            operation: "resumeCampaign" | "duplicateCampaign" | "sendCampaign" | "activateAutoresponder" | "verifySendingDomain" | "getSendingHealth" | "getBlacklistMonitor" | "listWebhookDeliveries" | "updateWebhook" | "subscribe" | "createTopUp" | "getJob";
+            operation: "resumeCampaign" | "duplicateCampaign" | "sendCampaign" | "activateAutoresponder" | "verifySendingDomain" | "getSendingHealth" | "getBlacklistMonitor" | "listWebhookDeliveries" | "updateWebhook" | "subscribe" | "createTopUp" | "getJob" | "getQueue";
             /**
              * Format: date-time
              * @description When someone dismissed it, in UTC; null if it is not dismissed.
@@ -16140,7 +16140,7 @@ export interface components {
             /** @description The worst first, and the newest of these. */
             notices: components["schemas"]["Notice"][];
             /** @description Kinds that have more notices: the newest 50 are read. */
-            incomplete: ("campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
+            incomplete: ("sending_held" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
         };
         SearchResult: {
             /**

@@ -2053,7 +2053,7 @@ export interface Operations {
   listCampaignActivities(input: { id: string; query?: Query<"listCampaignActivities"> } & CallOptions): PagedCall<Data<"listCampaignActivities">, "activities">;
   /**
    * The tracked links of a campaign with their clicks.
-   * Each link of the content with the clicks by people.
+   * Each link of the content with the clicks by people, in the order of the content: all of them, at most 25,000, which is what one mail can have.
    *
    * It may take longer than a few seconds if there is much data.
    *

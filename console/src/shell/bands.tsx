@@ -1,4 +1,4 @@
-/** What holds on every page: mail stays on this machine, the workspace is suspended, nothing more can be sent, or live states have stopped. */
+/** What holds on every page: mail stays on this machine, the workspace is suspended, nothing leaves or nothing more can be sent, or live states have stopped. */
 
 import type { Schema } from "@posthaste/client";
 import { Link } from "@tanstack/react-router";
@@ -11,7 +11,11 @@ import { Time } from "../parts/time.tsx";
 import { placeOfNotice } from "./places.ts";
 
 /** The notices that stop all sending. */
-const stops: ReadonlySet<Schema<"Notice">["kind"]> = new Set(["allowance_used_up", "balance_used_up"]);
+const stops: ReadonlySet<Schema<"Notice">["kind"]> = new Set([
+  "sending_held",
+  "allowance_used_up",
+  "balance_used_up",
+]);
 
 export function Bands() {
   const { workspace } = usePlace();

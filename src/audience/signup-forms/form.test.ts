@@ -321,7 +321,7 @@ describe("a consent", () => {
     expect(await textAt(link)).toContain("I agree that the shop writes to me.");
     await post(link);
     clock.advance(3 * DAY_MS);
-    await removeLapsedRequests(db, oldestOpen(clock.now()));
+    await removeLapsedRequests(db, oldestOpen(clock.now()), 1_000);
     await form({ is_active: false });
     expect(await proofs()).toEqual([{ consent_text, is_confirmed: true }]);
     expect((await call("DELETE", `/mailing-lists/${list}`)).status).toBe(200);
@@ -345,7 +345,8 @@ describe("a consent", () => {
   test("that was not confirmed is no proof, and is forgotten", async () => {
     await send(await open({ consent_text }), { consent: "yes" });
     clock.advance(3 * DAY_MS);
-    await removeLapsedRequests(db, oldestOpen(clock.now()));
+    // Those of other tests are open, too: each call removes the one that it may.
+    while ((await removeLapsedRequests(db, oldestOpen(clock.now()), 1)) === 1);
     expect(await proofs()).toEqual([]);
   });
 

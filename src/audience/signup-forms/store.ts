@@ -170,9 +170,11 @@ export async function markConfirmed(
   return marked > 0;
 }
 
-/** Deletes expired requests of all workspaces, except those that prove a consent. */
-export async function removeLapsedRequests(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from signup_requests where requested_at <= ${before} and not ${isProof}`);
+/** Deletes at most `most` expired requests of all workspaces, not those that prove a consent. @returns how many */
+export function removeLapsedRequests(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from signup_requests where ctid = any (array(
+      select ctid from signup_requests where requested_at <= ${before} and not ${isProof} limit ${most}))`);
 }
 
 /**

@@ -5,6 +5,7 @@ import { constants, createWriteStream, rmSync } from "node:fs";
 import { access, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Writable } from "node:stream";
+import { fileFault } from "#cli/command/file-fault.ts";
 import type { Output } from "#cli/command/output.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
@@ -12,7 +13,10 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** @throws Error if the file exists, or its folder does not or cannot be written */
 export async function requireNew(file: string): Promise<void> {
   if (await isThere(file)) throw taken(file);
-  await access(dirname(file), constants.W_OK);
+  const folder = dirname(file);
+  await access(folder, constants.W_OK).catch((fault: unknown) => {
+    throw fileFault(`the folder ${folder}`, fault, "make it, or name a file in another folder");
+  });
 }
 
 /**

@@ -261,14 +261,49 @@ test("a cut or changed backup is refused with a sentence, and the database is as
   const top = Buffer.from(whole);
   top.write("X", 40);
   for (const damaged of [whole.subarray(0, -200), changed, top]) {
-    const file = newPath();
-    await writeFile(file, damaged);
-    const { code, stderr } = await run(["restore", file], { url: target.url });
+    // A file is checked before the restore, and a pipe during it.
+    const { code, stderr } = await run(["restore", "-"], {
+      url: target.url,
+      stdin: Readable.from([damaged]),
+    });
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(/^error: the backup is damaged or cut off: .*\. Use another copy of it\n$/),
     ]);
     expect(await listTables(target)).toEqual([]);
+  }
+});
+
+test("a damaged file leaves no new DATA_DIR behind", async () => {
+  const file = newPath();
+  await writeFile(file, (await readFile(await backup())).subarray(0, -200));
+  const dataDir = newPath();
+  expect(await run(["restore", file], { url: "", dataDir })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("the backup is damaged or cut off"),
+  });
+  await expect(access(dataDir)).rejects.toThrow("ENOENT");
+});
+
+test("a file or folder that is missing is named, with what to do", async () => {
+  const missing = newPath();
+  const refusals = [
+    [
+      ["backup", join(missing, "file")],
+      `the folder ${missing} does not exist: make it, or name a file in another folder`,
+    ],
+    [["restore", missing], `the backup ${missing} does not exist: name the file that \`backup\` has written`],
+    [
+      ["restore", folder],
+      `the backup ${folder} is a folder, and not a file: name the file that \`backup\` has written`,
+    ],
+    [
+      ["backup", newPath(), "--with-secret-key", "--passphrase-file", missing],
+      `the passphrase file ${missing} does not exist: name with --passphrase-file a file whose first line is the passphrase`,
+    ],
+  ] as const;
+  for (const [words, refusal] of refusals) {
+    expect(await run([...words])).toEqual({ code: 1, stdout: "", stderr: `error: ${refusal}\n` });
   }
 });
 
@@ -375,9 +410,8 @@ test("a restore that fails leaves the mark of another restore", async () => {
   const whole = await readFile(await backup());
   const target = await emptyDatabase();
   await markUnfinishedRestore(target);
-  const file = newPath();
-  await writeFile(file, whole.subarray(0, -200));
-  expect(await run(["restore", file], { url: target.url })).toMatchObject({ code: 1 });
+  const stdin = Readable.from([whole.subarray(0, -200)]);
+  expect(await run(["restore", "-"], { url: target.url, stdin })).toMatchObject({ code: 1 });
   expect(await isRestoreUnfinished(target)).toBe(true);
 });
 

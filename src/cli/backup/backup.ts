@@ -13,10 +13,11 @@ import { counted } from "#platform/count-phrase.ts";
 import { type Dump, dumpDatabase } from "#platform/database/backup/dump-database.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
 import { requireNew, streamOf, writeNewFile } from "./backup-file.ts";
-import { keyNames, megabytes, NO_DEADLINES, TableLines } from "./progress.ts";
+import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
 interface BackupOptions {
@@ -111,7 +112,7 @@ function answerOf({ header, tables, rows, bytes }: Dump, file: string, seconds: 
 
 function describe({ header, tables, rows, bytes }: Dump, file: string, seconds: number): string {
   const place = file === "-" ? "Written" : `Written to ${file}`;
-  const figures = `${counted(rows, "row")} of ${counted(tables, "table")}, ${megabytes(bytes)}, in ${Math.ceil(seconds)} s`;
+  const figures = `${counted(rows, "row")} of ${counted(tables, "table")}, ${bytesText(bytes)}, in ${Math.ceil(seconds)} s`;
   const keys = keyNames(header.key_fingerprints);
   const ring =
     header.key_ring !== null

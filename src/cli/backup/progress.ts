@@ -3,16 +3,11 @@ import type { Output } from "#cli/command/output.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { TableProgress } from "#platform/database/backup/dump-database.ts";
 import type { Deadlines } from "#platform/database/pool.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
 
 /** A large table takes minutes. */
 export const NO_DEADLINES: Partial<Deadlines> = { statementMs: 0, answerMs: 0, idleTransactionMs: 0 };
-
-const MEGABYTE = 1_000_000;
-
-export function megabytes(bytes: number): string {
-  return `${(bytes / MEGABYTE).toFixed(1)} MB`;
-}
 
 /** @param fingerprints in hexadecimal */
 export function keyNames(fingerprints: readonly string[]): string {
@@ -29,7 +24,7 @@ export class TableLines {
 
   /** @param bytes of the whole backup up to now, if they are known */
   write({ table, rows }: TableProgress, bytes?: number): void {
-    const size = bytes === undefined ? "" : `  ${megabytes(bytes)}`;
+    const size = bytes === undefined ? "" : `  ${bytesText(bytes)}`;
     this.note(`${table.padEnd(32)}  ${counted(rows, "row")}${size}`);
   }
 

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
+import { fileFault } from "#cli/command/file-fault.ts";
 import { readConfig } from "#platform/config/config.ts";
 
 const LEAST_CHARACTERS = 12;
@@ -21,7 +22,7 @@ export async function readPassphrase(
 ): Promise<string> {
   const given =
     file !== undefined
-      ? await readFile(file, "utf8")
+      ? await readPassphraseFile(file)
       : (readConfig(options.environment).POSTHASTE_BACKUP_PASSPHRASE ?? (await ask(options, isNew)));
   // Whichever way it comes, the same passphrase opens a backup.
   const passphrase = firstLine(given);
@@ -29,6 +30,18 @@ export async function readPassphrase(
     throw new Error(`the passphrase must have at least ${LEAST_CHARACTERS} characters`);
   }
   return passphrase;
+}
+
+async function readPassphraseFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (fault) {
+    throw fileFault(
+      `the passphrase file ${file}`,
+      fault,
+      "name with --passphrase-file a file whose first line is the passphrase",
+    );
+  }
 }
 
 const firstLine = (text: string) => text.split(/\r?\n/, 1)[0] ?? "";

@@ -7,15 +7,17 @@ import { recordCommand } from "#cli/command/audit-command.ts";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
 import { sentence } from "#cli/command/error-sentence.ts";
+import { fileFault } from "#cli/command/file-fault.ts";
 import { json } from "#cli/command/output.ts";
 import { describeWaitingWork } from "#cli/sending/describe-waiting-work.ts";
 import { countWaitingWork, type WaitingWork } from "#cli/sending/waiting-work-store.ts";
 import { insertHold } from "#delivery/hold/store.ts";
 import { releaseAllLeases } from "#delivery/queue/queue-store.ts";
 import { counted } from "#platform/count-phrase.ts";
-import { BackupReader } from "#platform/database/backup/backup-reader.ts";
+import { BackupReader, UnusableBackup } from "#platform/database/backup/backup-reader.ts";
 import { analyzeAll } from "#platform/database/backup/catalogue-store.ts";
 import { type Load, loadDatabase } from "#platform/database/backup/load-database.ts";
+import { requireKnownSchema } from "#platform/database/backup/schema-of-backup.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -45,18 +47,33 @@ export function addRestoreCommand(program: Command, options: CliOptions): void {
     .option("--json", "print JSON")
     .action(async (file: string, given: RestoreOptions) => {
       const startedAt = performance.now();
-      const backup = await BackupReader.open(
-        file === "-" ? (stdin ?? Readable.from([])) : createReadStream(file),
-      );
+      const lines = new TableLines(stderr);
+      const isFile = file !== "-";
+      const backup = await (isFile ? openFile(file) : BackupReader.open(stdin ?? Readable.from([])));
+      await requireKnownSchema(backup.header);
       const keys = await planKeys(options, backup.header, given.passphraseFile);
+      // A pipe can be read only once; a file is read twice, so that a damaged one fails soon, and leaves no new DATA_DIR behind.
+      if (isFile) {
+        lines.note("Checking the backup.");
+        await (await openFile(file)).readThrough();
+      }
       const restored = await withDatabaseAsItIs(
         environment,
-        (db) => restore(db, backup, keys, new TableLines(stderr)),
+        (db) => restore(db, backup, keys, lines),
         NO_DEADLINES,
       );
       const seconds = (performance.now() - startedAt) / 1000;
       stdout.write(given.json ? json(answerOf(restored, seconds)) : describe(restored, seconds));
     });
+}
+
+async function openFile(file: string): Promise<BackupReader> {
+  try {
+    return await BackupReader.open(createReadStream(file));
+  } catch (fault) {
+    if (fault instanceof UnusableBackup) throw fault;
+    throw fileFault(`the backup ${file}`, fault, "name the file that `backup` has written");
+  }
 }
 
 async function restore(

@@ -8,11 +8,10 @@ import { openTable, type Table } from "#audience/imports/open-import-file.ts";
 import { findOptOutColumns, unclearFileName } from "#audience/imports/opt-outs/find-columns.ts";
 import { RowReader } from "#audience/imports/row-reader.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import { ApiError } from "#platform/errors.ts";
-import { faultInFile, type GivenFile, openGivenFiles } from "./given-files.ts";
+import { faultInFile, type GivenFile, openGivenFiles, sentenceOfFile } from "./given-files.ts";
 import { openNamedRows } from "./named-rows.ts";
 import type { Given, Source, SourceOptions } from "./source.ts";
 
@@ -68,8 +67,7 @@ async function* readList(file: GivenFile, list: string, options: SourceOptions):
 async function* readPeople(file: GivenFile, list: string, options: SourceOptions): AsyncGenerator<Given> {
   const { table, rows, others } = await openList(file, options);
   yield { kind: "list", key: file.name, name: list };
-  for (const warning of table.warnings)
-    yield { kind: "note", text: `${file.name}: ${inOptionsOfMigration(warning)}` };
+  for (const warning of table.warnings) yield { kind: "note", text: sentenceOfFile(file, warning) };
   for await (const { line, cells } of table.file.rows()) {
     if (line <= table.header.line || cells.every((cell) => cell.trim() === "")) continue;
     const { person, faults } = rows.read(cells);
@@ -79,7 +77,7 @@ async function* readPeople(file: GivenFile, list: string, options: SourceOptions
         what: person === undefined ? "person" : "value",
         where: `${file.name}, line ${line}`,
         name: person?.email ?? cells[table.columns.email.place] ?? "",
-        reason: faults.map(({ column, reason }) => `${column}: ${inOptionsOfMigration(reason)}`).join("; "),
+        reason: faults.map(({ column, reason }) => `${column}: ${reason}`).join("; "),
       };
     }
     if (person === undefined) continue;

@@ -5,7 +5,8 @@ import { basename, join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openPromise } from "yauzl";
-import { inOptionsOfMigration } from "#cli/command/words-of-options.ts";
+import { type FieldHints, withFieldHints } from "#cli/command/field-hints.ts";
+import { fileFault } from "#cli/command/file-fault.ts";
 import { ApiError } from "#platform/errors.ts";
 import { OctetBudget } from "./octet-budget.ts";
 
@@ -30,10 +31,7 @@ const hidden = /(?:^|\/)(?:__MACOSX|\.)/;
  */
 export async function openGivenFiles(from: string, folder: string): Promise<GivenFile[]> {
   const found = await stat(from).catch((fault: NodeJS.ErrnoException) => fault);
-  if (found instanceof Error) {
-    const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
-    throw new Error(isMissing ? `${from} does not exist` : `${from} cannot be read: ${found.message}`);
-  }
+  if (found instanceof Error) throw fileFault(from, found);
   if (found.isDirectory()) return filesIn(from);
   const isZip = await beginsWith(from, ZIP_MAGIC);
   if (isZip) return unzip(from, folder);
@@ -98,10 +96,25 @@ async function unzip(path: string, folder: string): Promise<GivenFile[]> {
   return files.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
+const NAME_COLUMNS = "put a row with the names of the columns at the top of the file";
+/** The fields without an option are settled in the file. */
+const hints: FieldHints = {
+  encoding: "save the file as UTF-8",
+  status: "status is --status",
+  opt_out_column: "opt_out_column is --opt-out-column",
+  mapping: NAME_COLUMNS,
+  has_header: NAME_COLUMNS,
+};
+
+/** Names the file in a sentence of an import about it, and says what to do here. */
+export function sentenceOfFile(file: GivenFile, sentence: string): string {
+  return `${file.name}: ${withFieldHints(sentence, hints)}`;
+}
+
 /** Names the file in a sentence about its content. Other faults stay as they are. */
 export function faultInFile(file: GivenFile, fault: unknown): unknown {
   if (!(fault instanceof ApiError)) return fault;
-  return new Error(`${file.name}: ${inOptionsOfMigration(fault.message)}`, { cause: fault });
+  return new Error(sentenceOfFile(file, fault.message), { cause: fault });
 }
 
 /** Names of files reach the operator's terminal. */

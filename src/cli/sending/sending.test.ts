@@ -73,12 +73,22 @@ test("while held, mail is accepted and waits, and the state is shown to people, 
   expect(await answer("status")).toMatchObject({ is_held: false, held_at: null, messages: 1 });
 });
 
+test("a release says that messages leave, and which, and the state without a hold says so too", async () => {
+  const sent = "messages leave when they are due.\n";
+  const waiting = (await sending("status")).stdout;
+  expect(waiting).toMatch(/^Sending is not held: messages leave when they are due\.\nBeing sent:\n {2}\d/);
+  await sending("hold");
+  expect((await sending("release")).stdout).toBe(
+    waiting.replace(`Sending is not held: ${sent}`, `Sending is released: ${sent}`),
+  );
+});
+
 test("a release without a hold is refused, and discards nothing", async () => {
   const id = await send("bob@people.test");
   expect(await sending("release", "--discard-waiting")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "error: sending is not held: nothing was released or discarded\n",
+    stderr: "error: sending is not held, so there is nothing to release: messages leave when they are due\n",
   });
   expect(await statusOf(id)).toBe("queued");
 });

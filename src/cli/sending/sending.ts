@@ -58,7 +58,10 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     .action(async (options: ReleaseOptions) => {
       const released = await withDatabase(environment, async (db) => {
         const hold = await findHold(db);
-        if (hold === undefined) throw new Error("sending is not held: nothing was released or discarded");
+        if (hold === undefined)
+          throw new Error(
+            "sending is not held, so there is nothing to release: messages leave when they are due",
+          );
         const discarded =
           options.discardWaiting === true
             ? await discardWaiting(db, hold, createReactions(systemClock))
@@ -76,7 +79,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
         });
       });
       if (options.json) stdout.write(json(released));
-      else stdout.write(describeDiscarded(released) + describe(released));
+      else stdout.write(describeDiscarded(released) + describeReleased(released));
     });
   sending
     .command("status")
@@ -112,10 +115,19 @@ async function readStatus(db: Queryable): Promise<Status> {
 }
 
 function describe({ held_at, backup_at, ...work }: Status): string {
+  if (held_at === null) return `Sending is not held: messages leave when they are due.\n${beingSent(work)}`;
   const waiting = describeWaitingWork(work);
-  if (held_at === null) return `Sending is not held.\n${waiting && `Being sent:\n${waiting}`}`;
   const hold: SendingHold = { held_at, backup_at };
   return `${holdSentence(hold)}\n${waiting ? `Waiting:\n${waiting}` : "Nothing waits.\n"}`;
+}
+
+function describeReleased(work: WaitingWork): string {
+  return `Sending is released: messages leave when they are due.\n${beingSent(work) || "Nothing was waiting.\n"}`;
+}
+
+function beingSent(work: WaitingWork): string {
+  const waiting = describeWaitingWork(work);
+  return waiting && `Being sent:\n${waiting}`;
 }
 
 function holdSentence({ held_at, backup_at }: SendingHold): string {

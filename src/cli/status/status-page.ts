@@ -88,7 +88,7 @@ function blocksOf(status: InstallationStatus, now: Date): string[] {
       `${jobs.waiting} waiting${late(jobs.oldest_seconds)}, ${jobs.running} running; recurring tasks ${lateness(jobs.recurring_late_seconds)}`,
     ],
     ["Webhooks", `${webhooks.waiting} deliveries waiting${late(webhooks.late_seconds)}`],
-    ["Backup", status.last_backup_at === null ? "none in the audit log" : timeText(status.last_backup_at)],
+    ["Backup", status.last_backup_at === null ? "none within a year" : timeText(status.last_backup_at)],
     ["Storage", `database ${bytesText(storage.database_bytes)}; ${freeSpace(storage)}`],
   ];
   const list = facts.map(([name, text]) => `${name.padEnd(10)}${text}\n`).join("");

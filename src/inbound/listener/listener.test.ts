@@ -503,8 +503,11 @@ describe("behind a proxy", () => {
   ]);
   async function listenBehind(isImplicitTls = false) {
     const clients: string[] = [];
+    const lines: string[] = [];
+    const output = { write: (line: string) => void lines.push(JSON.parse(line).msg) };
     const { port } = await listen({
       isImplicitTls,
+      networkLog: new NetworkLog(createLog("warn", { format: "json", output })),
       isProxy: (address) => address === "127.0.0.1",
       deadlines: { proxyMs: 500 },
       open: (network, ip) => {
@@ -512,7 +515,7 @@ describe("behind a proxy", () => {
         return { mail: async () => {}, recipient: async () => {}, message: async () => "2.0.0 Accepted" };
       },
     });
-    return { port, clients };
+    return { port, clients, lines };
   }
   /** Writes the parts, each in a packet of its own as far as that can be, and reads until the text comes or the end. */
   async function exchange(
@@ -589,6 +592,32 @@ describe("behind a proxy", () => {
     const header = "PROXY TCP4 192.0.2.7 192.0.2.1 4711 25\r\n";
     expect(await exchange(port, [header], /^421/, "127.0.0.2")).toMatch(/^421 .*You talk too soon/);
     expect(clients).toEqual(["127.0.0.2 127.0.0.2"]);
+  });
+
+  test.each([
+    ["version 1", "PROXY TCP4 192.0.2.7 192.0.2.1 4711 25\r\n", false],
+    ["version 2", SEEN, false],
+    ["version 1 on a port with implicit TLS", "PROXY TCP4 192.0.2.7 192.0.2.1 4711 465\r\n", true],
+  ])("a PROXY header of a proxy that is not named is in the log: %s", async (_, header, isImplicitTls) => {
+    const { port, lines } = await listenBehind(isImplicitTls);
+    await exchange(port, [header], /^421/, "127.0.0.2");
+    expect(lines).toEqual([
+      "SMTP connection begins with a PROXY header, but SMTP_PROXIES does not name its address",
+    ]);
+  });
+
+  test("a client that begins with anything else is not in the log, and one that says nothing to a port with implicit TLS may leave", async () => {
+    const plain = await listenBehind();
+    expect(await exchange(plain.port, ["PROX\r\n"], /^421/, "127.0.0.2")).toMatch(/^421/);
+    const tls = await listenBehind(true);
+    const silent = connectTcp({ port: tls.port, host: "127.0.0.1", localAddress: "127.0.0.2" });
+    await once(silent, "connect");
+    await eventually("the connection to be admitted", async () => tls.clients.length === 1);
+    silent.end();
+    await once(silent, "close");
+    const client = await openSmtp(tls.port, true, "127.0.0.2");
+    expect(await client.say("NOOP")).toMatch(/^250/);
+    expect([plain.lines, tls.lines]).toEqual([[], []]);
   });
 
   test("a client is known by its own address after implicit TLS, too", async () => {

@@ -15,7 +15,7 @@ import { ClientConnection, endConnection, peerOf } from "./client-connection.ts"
 import type { ConnectionCaps } from "./connection-caps.ts";
 import type { Conversation } from "./conversation-interface.ts";
 import type { MessageMemory } from "./message-data.ts";
-import { type ClientAddress, readProxyHeader, showClient } from "./proxy-header.ts";
+import { type ClientAddress, isProxyHeader, readProxyHeader, showClient } from "./proxy-header.ts";
 import type { NetworkLog } from "./rate-limited-log.ts";
 import { replaceCommandReaders } from "./read-path-command.ts";
 import { answerSoon, SmtpReply } from "./smtp-reply.ts";
@@ -144,7 +144,7 @@ export class SmtpListener {
   async #accept(socket: Socket): Promise<void> {
     const { isProxy = () => false, networkLog } = this.#options;
     const { remoteAddress: proxy = "", remotePort } = socket;
-    if (!isProxy(proxy)) return this.#admit(socket);
+    if (!isProxy(proxy)) return this.#admit(socket, () => this.#beginAndLook(socket));
     socket.on("error", () => {});
     this.#unannounced.add(socket);
     const client = await readProxyHeader(socket, this.#deadlines.proxyMs).catch((fault: Error) => fault);
@@ -155,7 +155,7 @@ export class SmtpListener {
       return;
     }
     if (client !== null) this.#announce(socket, peerOf(proxy, remotePort), client);
-    this.#admit(socket);
+    this.#admit(socket, () => this.#begin(socket));
   }
 
   #announce(socket: Socket, peer: string, client: ClientAddress): void {
@@ -166,7 +166,8 @@ export class SmtpListener {
     showClient(socket, client);
   }
 
-  #admit(socket: Socket): void {
+  /** @param begin called unless there are too many connections */
+  #admit(socket: Socket, begin: () => void): void {
     const { caps, networkLog, open, isImplicitTls, needsLogin, name } = this.#options;
     const network = networkOf(socket.remoteAddress ?? "");
     const port = socket.remotePort;
@@ -197,7 +198,38 @@ export class SmtpListener {
     this.#clients.add(client);
     this.#byPeer.set(client.peer, client);
     socket.once("close", () => this.#releaseClosed());
-    (isImplicitTls ? this.#tlsServer : this.#smtp.server).emit("connection", socket);
+    begin();
+  }
+
+  #begin(socket: Socket): void {
+    (this.#options.isImplicitTls ? this.#tlsServer : this.#smtp.server).emit("connection", socket);
+  }
+
+  /** Logs the mistake of an operator whose proxy is not named. */
+  #beginAndLook(socket: Socket): void {
+    const network = networkOf(socket.remoteAddress ?? "");
+    const look = (first: Buffer) => {
+      if (!isProxyHeader(first)) return;
+      this.#options.networkLog.note(
+        network,
+        "SMTP connection begins with a PROXY header, but SMTP_PROXIES does not name its address",
+      );
+    };
+    if (!this.#options.isImplicitTls) {
+      this.#begin(socket);
+      // After smtp-server's listener: this one must not be the first to make the data flow.
+      socket.once("data", look);
+      return;
+    }
+    // A TLS socket takes its data past the listeners of this one, so the first data is read before it is made.
+    socket.on("error", () => {});
+    socket.once("readable", () => {
+      const first = socket.read();
+      if (first === null) return void socket.destroy();
+      look(first);
+      socket.unshift(first);
+      this.#begin(socket);
+    });
   }
 
   /** Called for each closed session, too: smtp-server removes all listeners from a socket that begins TLS. */

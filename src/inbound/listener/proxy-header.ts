@@ -62,6 +62,12 @@ export function readProxyHeader(socket: Socket, deadlineMs: number): Promise<Cli
   });
 }
 
+/** Whether the first octets of a connection are those of a PROXY header, of version 1 or 2. */
+export function isProxyHeader(octets: Buffer): boolean {
+  const begins = (start: Buffer) => octets.subarray(0, start.length).equals(start);
+  return begins(LINE_START) || begins(SIGNATURE);
+}
+
 /** Gives the socket the address of the client behind the proxy. */
 export function showClient(socket: Socket, { address, port }: ClientAddress): void {
   Object.defineProperties(socket, { remoteAddress: { value: address }, remotePort: { value: port } });

@@ -80,6 +80,20 @@ test("elements that are nested too deeply, or are too many, are refused before t
   expect(many.map(({ message }) => message)).toContain("Shorten this to 3000 elements.");
 });
 
+test("a fault is at its element, also where many are in one line", async () => {
+  const source = document(
+    `${column('<mj-text>a</mj-text><mj-text\n foo="1">b</mj-text><mj-image width="a" />')}<mj-text>c</mj-text>`,
+  );
+  const found = await faults(source);
+  expect(
+    found.map(({ at, message }) => [source.slice(at, at + 10), message.split(" ", 3).join(" ")]),
+  ).toEqual([
+    ["<mj-text>c", "mj-text cannot be"],
+    ["<mj-text\n ", "Attribute foo is"],
+    ["<mj-image ", "Attribute width has"],
+  ]);
+});
+
 test("names of JavaScript's own properties are no elements, and change nothing for other documents", async () => {
   await faults(
     document(

@@ -8,7 +8,7 @@ import preset from "mjml-preset-core";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import { withInsertions } from "#mail/merge-tags/template-pieces.ts";
 import { MarkedSource } from "./marked-source.ts";
-import { readMjml } from "./read-mjml.ts";
+import { type MjmlElement, readMjml } from "./read-mjml.ts";
 
 /** Loaded by name, because its default export is a different one to Node.js and to the test runner. */
 const { default: mjml2html } = createRequire(import.meta.url)("mjml-core") as typeof import("mjml-core");
@@ -23,7 +23,7 @@ const LOST = "This merge tag has no effect here: MJML shows nothing of it.";
 /** @param source a template without faults (readTemplate) */
 export async function compileMjml(source: string): Promise<CompiledMjml> {
   const marked = new MarkedSource(source);
-  const { faults, wraps, root, body } = readMjml(marked);
+  const { faults, wraps, root, body, elements } = readMjml(marked);
   const inSource = faults.map(({ at, message }) => ({ at: marked.offsetOf(at), message }));
   if (inSource.length > 0) return { ok: false, faults: inSource };
   if (root === null || body === null) {
@@ -33,9 +33,9 @@ export async function compileMjml(source: string): Promise<CompiledMjml> {
   if (!compiled.ok) return { ok: false, faults: [{ at: 0, message: compiled.message }] };
   const wrong = compiled.errors
     .filter((error) => !isColourOfTag(error, marked))
-    .map(({ line, message }) => ({
-      at: marked.offsetOf(lineStart(marked.text, line)),
-      message: `${marked.restore(message).trim()}.`,
+    .map((error) => ({
+      at: marked.offsetOf(placeOf(error, marked.text, elements)),
+      message: `${marked.restore(error.message).trim()}.`,
     }));
   if (wrong.length > 0) return { ok: false, faults: wrong };
   const lost = marked.missingIn(compiled.html).map((at) => ({ at, message: LOST }));
@@ -65,9 +65,24 @@ function isColourOfTag({ message }: MjmlError, marked: MarkedSource): boolean {
   return marked.hasMark(message) && /has invalid value: .* for type Color\b/s.test(message);
 }
 
-/** The offset of the first character in a line that is not blank. @param line from 1 */
-function lineStart(text: string, line: number): number {
-  let at = 0;
-  for (let count = 1; count < line; count++) at = text.indexOf("\n", at) + 1;
-  return at + text.slice(at).search(/\S|$/);
+/**
+ * The offset of the element that MJML finds wrong. MJML says its name and line; of several in the line it is the first that has the
+ * attribute, or is in the element, of which the message speaks.
+ */
+function placeOf(
+  { line, tagName, message }: MjmlError,
+  text: string,
+  elements: readonly MjmlElement[],
+): number {
+  let lineStart = 0;
+  for (let count = 1; count < line; count++) lineStart = text.indexOf("\n", lineStart) + 1;
+  const lineEnd = text.indexOf("\n", lineStart);
+  const inLine = elements.filter(
+    ({ name, start }) => name === tagName && start >= lineStart && (lineEnd < 0 || start < lineEnd),
+  );
+  const attribute = /^Attributes? ([\w-]+)/.exec(message)?.[1] ?? "";
+  const parent = / cannot be used inside ([\w-]+)/.exec(message)?.[1];
+  const fits = (one: MjmlElement) =>
+    text.slice(one.start, one.end).includes(attribute) && (parent === undefined || one.parent === parent);
+  return (inLine.find(fits) ?? inLine[0])?.start ?? lineStart + text.slice(lineStart).search(/\S|$/);
 }

@@ -30,6 +30,13 @@ const others: ReadonlySet<string> = new Set([
 /** Elements in which sections may be. */
 const withSections: ReadonlySet<string> = new Set(["mj-body", "mj-wrapper"]);
 
+/** An element outside of HTML; the offsets in the marked text are those of its start tag. */
+export interface MjmlElement extends Span {
+  readonly name: string;
+  /** The name of the element that it is in; null of the first. */
+  readonly parent: string | null;
+}
+
 export interface MjmlReading {
   /** With offsets in the marked text. */
   readonly faults: readonly PlacedFault[];
@@ -40,6 +47,7 @@ export interface MjmlReading {
   readonly head: Span | null;
   readonly body: Span | null;
   readonly hasPreview: boolean;
+  readonly elements: readonly MjmlElement[];
   /** Merge tags where sections may be: those between sections, and each that is alone in an mj-raw there. */
   readonly sectionPlaces: readonly Span[];
 }
@@ -79,7 +87,7 @@ class ElementReader {
   readonly #contents = new Map<string, { start: number; end: number }>();
   /** Elements with HTML that are open inside each other. */
   #htmlDepth = 0;
-  #elements = 0;
+  readonly #elements: MjmlElement[] = [];
   readonly #sectionPlaces: Span[] = [];
   /** Where the content of an mj-raw between sections begins, while it is open. */
   #rawStart: number | null = null;
@@ -96,7 +104,7 @@ class ElementReader {
       return;
     }
     if (isHtml) this.#htmlDepth += 1;
-    this.#elements += 1;
+    this.#elements.push({ name, parent: this.#open.at(-1)?.name ?? null, start, end });
     this.#hasPreview ||= name === "mj-preview";
     const fault = this.#elementFault(name);
     if (fault !== null) this.#say(start, fault);
@@ -146,6 +154,7 @@ class ElementReader {
       head: head ?? null,
       body: body ?? null,
       hasPreview: this.#hasPreview,
+      elements: this.#elements,
       sectionPlaces: this.#sectionPlaces,
     };
   }
@@ -155,8 +164,10 @@ class ElementReader {
   }
 
   #elementFault(name: string): string | null {
-    if (this.#elements > MOST_ELEMENTS) {
-      return this.#elements === MOST_ELEMENTS + 1 ? `Shorten this to ${MOST_ELEMENTS} elements.` : null;
+    if (this.#elements.length > MOST_ELEMENTS) {
+      return this.#elements.length === MOST_ELEMENTS + 1
+        ? `Shorten this to ${MOST_ELEMENTS} elements.`
+        : null;
     }
     if (this.#open.length === DEEPEST_ELEMENT) return "This is nested too deeply.";
     if (name === "mj-include") return "mj-include reads files, which are not here: put the content here.";

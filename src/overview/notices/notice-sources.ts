@@ -1,4 +1,5 @@
 /** Where notices come from: each source turns the causes of its kinds into notices. */
+import { findHold } from "#delivery/hold/store.ts";
 import { blacklist } from "#hygiene/blacklist/permission.ts";
 import { sendingDomains } from "#identity/sending-domains/permission.ts";
 import { reports } from "#messages/permission.ts";
@@ -62,6 +63,14 @@ const listed =
   ({ db, workspaceIds, most }: Look) =>
     list(db, workspaceIds, most);
 
+/** A state of the whole installation is one of each workspace. */
+const ofEachWorkspace =
+  <State>(find: (db: Queryable) => Promise<State | undefined>) =>
+  async ({ db, workspaceIds }: Look) => {
+    const state = await find(db);
+    return state === undefined ? [] : workspaceIds.map((workspace_id) => ({ ...state, workspace_id }));
+  };
+
 const resourceOf = (
   kind: Told["resource"]["kind"],
   path: string,
@@ -97,6 +106,15 @@ const checkWords: Readonly<Record<string, string>> = {
 };
 
 export const noticeSources: readonly NoticeSource[] = [
+  source(["sending_held"], [reports, "read"], ofEachWorkspace(findHold), ({ held_at, backup_at }) => ({
+    kind: "sending_held",
+    severity: "critical",
+    since: held_at,
+    title: "Sending is held",
+    message: `${backup_at === null ? "The operator holds all sending" : `The service was restored from a backup of ${shownTime(backup_at)}`}: mail is accepted and waits, and nothing leaves. The operator ends this with the command posthaste sending release.`,
+    resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
+    operation: "getQueue",
+  })),
   source(["campaign_paused"], [campaigns, "read"], listed(causes.listPausedCampaigns), (row) => ({
     kind: "campaign_paused",
     severity: row.pause_reason === null ? "info" : "critical",

@@ -13,6 +13,7 @@ export const notices: Resource = {
 };
 
 export const noticeKinds = [
+  "sending_held",
   "campaign_paused",
   "campaign_approval_requested",
   "autoresponder_stopped",
@@ -59,6 +60,7 @@ export const noticeOperations = [
   "subscribe",
   "createTopUp",
   "getJob",
+  "getQueue",
 ] as const;
 
 export const NoticeShape = Type.Object(

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import { updateMonitorRun } from "#hygiene/blacklist/monitor-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -65,6 +66,29 @@ describe("notices", () => {
     const { call } = await scene();
     const { body } = await call("GET", "/notices");
     expect([body.data, body.message]).toEqual([{ notices: [], incomplete: [] }, "Nothing needs attention"]);
+  });
+
+  test("a hold of sending is one in each workspace, also after a restore, until the release", async () => {
+    const [one, other] = [await scene(), await scene()];
+    await insertHold(db, null);
+    const held = only(await one.list());
+    expect(held).toMatchObject({
+      kind: "sending_held",
+      severity: "critical",
+      title: "Sending is held",
+      message: expect.stringMatching(/^The operator holds all sending: .* posthaste sending release\.$/),
+      operation: "getQueue",
+    });
+    expect(only(await other.list()).id).not.toBe(held.id);
+    await deleteHold(db);
+    expect(await one.list()).toEqual([]);
+    await insertHold(db, new Date("2026-03-01T10:00:00Z"));
+    const restored = only(await one.list());
+    await deleteHold(db);
+    expect(restored.message).toContain(
+      "was restored from a backup of 2026-03-01 10:00 UTC: mail is accepted",
+    );
+    expect(restored.id).not.toBe(held.id);
   });
 
   test("a paused campaign is one, with the reason, until it is resumed", async () => {

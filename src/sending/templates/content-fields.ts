@@ -19,7 +19,7 @@ export const contentFields = {
     Type.Unsafe<string>({
       ...Id,
       description:
-        "The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named.",
+        "The template that subject, HTML, text and source are copied from, where the request has none of its own; requires `templates:read`. With html_content, mjml or design in the same request, their content counts and the template is only named. So is it beside html_content null, an own text_content and template_version: a mail with text only.",
     }),
   ),
   template_version: omittable(versionNumber("The version of the template; omitted: the present one.")),

@@ -111,6 +111,8 @@ describe("a campaign from a template", () => {
     const key = await service.newKey(["campaigns:read", "campaigns:write"]);
     const again = await call("PUT", `/campaigns/${draft.id}`, textOnly, { key });
     expect(contentOf(again.body.data)).toEqual(contentOf(textOnly));
+    const { id: _, scheduled_at: _at, ...copy } = textOnly;
+    expect(contentOf(await campaign(copy))).toEqual(contentOf(textOnly));
     // A newer version is another content.
     await call("PATCH", `/templates/${id}`, { subject: "New" });
     const newer = { ...textOnly, template_version: 2 };
@@ -167,6 +169,9 @@ describe("a campaign from a template", () => {
     const { id } = await template({ text_content: "of the template" });
     const draft = await campaign({ template_id: id, subject: "Own", text_content: "own" });
     expect(draft).toMatchObject({ subject: "Own", text_content: "own", html_content: "<p>one</p>" });
+    // Without a version, a null is no removal.
+    const given = { template_id: id, html_content: null, text_content: "own" };
+    expect(await campaign(given)).toMatchObject({ text_content: "own", html_content: "<p>one</p>" });
   });
 
   test("needs templates:read, a template of the workspace, and no layout", async () => {

@@ -47,7 +47,7 @@ export interface ContentDeps {
 /**
  * The body with its content. A html_content of the request is kept as it is: then MJML and design are only stored beside it,
  * and a template is only named. So is a null, if the draft has the same source and template already: its author has removed
- * the HTML that was made from them.
+ * the HTML that was made from them. A new draft that has only text and names a version is a copy of such a draft.
  * @param present of the draft that the body changes; null for a new one
  * @throws ApiError VALIDATION_ERROR, INSUFFICIENT_SCOPE without `templates:read`, and those of ContentCompiler
  */
@@ -70,7 +70,8 @@ export async function takeContent<Body extends GivenContent>(
   const html = readBody(body.html_content);
   const source = html === null ? sourceOf(body) : null;
   const isRemoved =
-    body.html_content !== undefined && present !== null && isMadeFrom(present, source, template);
+    body.html_content !== undefined &&
+    (present === null ? isTextOnly(body, source) : isMadeFrom(present, source, template));
   if (html !== null || isRemoved) {
     await requireNamed(deps, caller, template, present);
     return named;
@@ -97,6 +98,11 @@ async function requireNamed(
   const isPresent = template.id === present?.template_id;
   if (isPresent && (template.version === null || template.version === present.template_version)) return;
   await requireContentOf(db, caller, template);
+}
+
+/** Whether a new draft is as GET shows one from a template whose HTML its author has removed. */
+function isTextOnly({ text_content, template_version }: GivenContent, source: WrittenSource | null): boolean {
+  return source === null && readBody(text_content) !== null && template_version != null;
 }
 
 /** Whether a draft has this source and this version of a template, as far as they are given. */

@@ -45,6 +45,13 @@ export function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   );
 }
 
+/** Of the oldest `most` workspaces of the installation. */
+export async function findOldestWorkspaceIds(db: Queryable, most: number): Promise<WorkspaceId[]> {
+  const rows = await db.rows<{ id: WorkspaceId }>(sql`
+    select id from workspaces where id <> ${installationWorkspaceId} order by created_at, id limit ${most}`);
+  return rows.map(({ id }) => id);
+}
+
 /** The oldest workspace, locked until the transaction ends. */
 export function findFirstWorkspace(tx: Queryable): Promise<Workspace | undefined> {
   return tx.row(sql`

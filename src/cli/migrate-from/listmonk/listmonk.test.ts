@@ -331,7 +331,7 @@ test("what cannot be read is a sentence, and changes nothing", async () => {
       {},
       "people.csv is no export of listmonk: it has no columns attributes and status",
     ],
-    [["--from", product.url, "--key-file", "/nowhere"], {}, "The key file /nowhere cannot be read"],
+    [["--from", product.url, "--key-file", "/nowhere"], {}, "The key file /nowhere does not exist"],
     [["--from", product.url], { ...secrets, POSTHASTE_KEY: "" }, "Set POSTHASTE_KEY"],
     [
       ["--from", product.url],

@@ -76,6 +76,11 @@ export class BackupReader {
     this.#trailer = trailer;
   }
 
+  /** Reads everything to the end, and so checks it. @throws UnusableBackup */
+  async readThrough(): Promise<void> {
+    for await (const { pieces } of this.tables()) for await (const _ of pieces);
+  }
+
   /** Known after the last table. */
   get trailer(): BackupTrailer {
     if (this.#trailer === undefined) throw new TypeError("the backup was not read to its end");

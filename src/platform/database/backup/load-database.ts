@@ -24,7 +24,7 @@ import {
   useFixedFormats,
 } from "./catalogue-store.ts";
 import type { TableProgress } from "./dump-database.ts";
-import { findUnknownMigration, migrateAs } from "./schema-of-backup.ts";
+import { migrateAs } from "./schema-of-backup.ts";
 
 export interface LoadOptions {
   /** A database with a row in one of these tables is in use. */
@@ -47,16 +47,10 @@ export interface Load {
 
 /**
  * @param db a database without time limits for statements and transactions
+ * @param backup one whose schema this version has (`requireKnownSchema`)
  * @throws UnusableBackup, or an Error that says what to do; the database has no data then
  */
 export async function loadDatabase(db: Database, backup: BackupReader, options: LoadOptions): Promise<Load> {
-  const { migrations, program } = backup.header;
-  const unknown = await findUnknownMigration(migrations);
-  if (unknown !== undefined) {
-    throw new UnusableBackup(
-      `the backup was made by Posthaste ${program}, whose schema this version does not have (${unknown}): restore it with that version, or with a newer one`,
-    );
-  }
   const isOwnMark = await db.transaction(async (tx) => {
     // No service that starts meanwhile is between its look at the marker and its first tables.
     await lockMigrationsInTransaction(tx);

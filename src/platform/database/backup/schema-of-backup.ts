@@ -9,6 +9,8 @@ import {
 } from "#platform/database/applied-migrations-store.ts";
 import { readMigrations, thisRelease } from "#platform/database/migration-files.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import type { BackupHeader } from "./backup-format.ts";
+import { UnusableBackup } from "./backup-reader.ts";
 
 /** A migration as the header of a backup names it. */
 export type WantedMigration = Pick<AppliedMigration, "name" | "digest">;
@@ -17,6 +19,15 @@ export type WantedMigration = Pick<AppliedMigration, "name" | "digest">;
 export async function findUnknownMigration(wanted: readonly WantedMigration[]): Promise<string | undefined> {
   const own = new Map((await readMigrations(thisRelease)).map(({ name, digest }) => [name, digest]));
   return wanted.find(({ name, digest }) => own.get(name) !== digest)?.name;
+}
+
+/** @throws UnusableBackup if this version does not have the schema of the backup */
+export async function requireKnownSchema({ migrations, program }: BackupHeader): Promise<void> {
+  const unknown = await findUnknownMigration(migrations);
+  if (unknown === undefined) return;
+  throw new UnusableBackup(
+    `the backup was made by Posthaste ${program}, whose schema this version does not have (${unknown}): restore it with that version, or with a newer one`,
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ const Person = Type.Object({
   age: Type.Optional(Type.Integer({ minimum: 0 })),
   kind: Type.Optional(Type.Enum(["a", "b"])),
   note: Type.Optional(nullable(Type.String())),
+  home: Type.Optional(nullable(Type.Object({ town: Type.String() }))),
   theme: Type.Optional(nullable(Type.Union([Type.Literal("light"), Type.Literal("dark")]))),
   born: Type.Optional(NullableTimestamp),
   id: Type.Optional(Id),
@@ -148,9 +149,11 @@ describe("a body of a shape", () => {
   });
 
   it("gets the error of a field within a nullable object, and not of the object", () => {
-    expect(refusalOf({ name: "Ann", toys: [{}] }).details).toEqual([
+    expect(refusalOf({ name: "Ann", toys: [{}], home: {} }).details).toEqual([
+      { field: "home.town", message: "home.town is required" },
       { field: "toys[0].owner", message: "toys[0].owner is required" },
     ]);
+    expect(refusalOf({ name: "Ann", home: 7 }).message).toBe("home must be an object or null");
   });
 
   it.each([[[]], [null], ["text"], [7], [true]])("of another kind than an object is refused: %j", (value) => {

@@ -53,8 +53,9 @@ function faultsOf(
   const constants = constantsOf(errors);
   for (const error of errors.filter((error) => !isNotNull(error) && !isRedundant(error))) {
     for (const [field, wanted] of wantedBy(error, value, constants)) {
-      // For a text that is too long, null is no useful suggestion.
-      const orNull = nullables.has(error.instancePath) && error.keyword !== "maxLength" ? " or null" : "";
+      // For a text that is too long, null is no useful suggestion; a field that is missing is another than the nullable one.
+      const isOther = error.keyword === "maxLength" || error.keyword === "required";
+      const orNull = nullables.has(error.instancePath) && !isOther ? " or null" : "";
       const fault = named.get(field) ?? { field, message: `${field} ${wanted}${orNull}` };
       if (!faults.has(field)) faults.set(field, fault);
     }

@@ -1,5 +1,6 @@
 /** The endpoints of campaign results: activity, domains, messages, links. */
 import { type Static, Type } from "typebox";
+import { mostLinks } from "#mail/html/tag-positions.ts";
 import { DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { recipientField, SearchedSince } from "#messages/find-messages.ts";
 import { messageStatuses } from "#messages/message/status.ts";
@@ -288,7 +289,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/links",
       mayTakeLong: "reading",
       summary: "The tracked links of a campaign with their clicks",
-      description: "Each link of the content with the clicks by people.",
+      description: `Each link of the content with the clicks by people, in the order of the content: all of them, at most ${mostLinks.toLocaleString("en")}, which is what one mail can have.`,
       needs: need(campaigns, "read"),
       answer: Type.Array(CampaignLink),
       message: "Campaign links",

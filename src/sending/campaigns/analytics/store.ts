@@ -1,5 +1,6 @@
 /** The SQL of campaign results. Counts are read from counters; lists are read in pages along an index. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { mostLinks } from "#mail/html/tag-positions.ts";
 import type { DomainRow } from "#messages/domain-stats-shape.ts";
 import { canBeHeld, countHeldSql, storedAs } from "#messages/log-filter-store.ts";
 import { type MessageStatus, storedStatuses } from "#messages/message/status.ts";
@@ -238,5 +239,5 @@ export function listMostClicked(
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`
     select ${linkColumns} from campaign_links
-    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by index`);
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by index limit ${mostLinks}`);
 }
