@@ -7,8 +7,8 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
 import { countedKeysSql, DAY, EIGHTH, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
-import { ensurePartitions } from "#messages/create-partitions.ts";
 import { storedStatuses } from "#messages/message/status.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
@@ -36,7 +36,9 @@ export interface ReportData {
 export async function makeReportData(db: Database, setup: BenchSetup, messages: number): Promise<ReportData> {
   const { workspaceId } = setup;
   const now = new Date();
-  await ensurePartitions(setup.database, new Date(now.getTime() - DAYS * DAY_MS));
+  for (let day = DAYS; day > 0; day--) {
+    await ensurePartitions(setup.database, new Date(now.getTime() - day * DAY_MS));
+  }
   const small: WorkspaceId[] = [];
   for (let at = 1; at <= SMALL_WORKSPACES; at++) {
     const settings = { name: `Small ${at}`, timezone: "UTC", plan: "enterprise" } as const;

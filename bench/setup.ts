@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensurePartitions } from "#messages/create-partitions.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";

@@ -1,5 +1,5 @@
--- The message log: a message to one recipient, with its present status. The tables of the log are partitioned by month
--- (src/messages/create-partitions.ts). The default partition takes rows of months without a partition.
+-- The message log: a message to one recipient, with its present status. The tables of the log are partitioned by day
+-- (src/messages/partitions/create-partitions.ts). The default partition takes rows of days without a partition.
 create table messages (
   workspace_id uuid not null,
   id uuid not null,
@@ -132,17 +132,17 @@ create table smtp_openings (
 ) partition by range (id);
 create table smtp_openings_default partition of smtp_openings default;
 
--- Octets of the message contents that a workspace has stored in one month, which count as its storage. They are added
--- up from meter_entries. Other stored data is measured in its own table.
-create table content_months (
+-- Octets of the message contents that a workspace has stored on one day, which count as its storage. They are added up
+-- from meter_entries. Other stored data is measured in its own table.
+create table content_days (
   workspace_id uuid not null,
-  -- The first day of the month, UTC.
-  month date not null,
+  -- UTC.
+  day date not null,
   bytes bigint not null,
-  primary key (workspace_id, month),
+  primary key (workspace_id, day),
   foreign key (workspace_id) references workspaces (id)
 );
-create index content_months_by_age on content_months (month);
+create index content_days_by_age on content_days (day);
 
 -- A rendered preview of a mail, for the minutes in which its URL works. The table is unlogged: every change in an
 -- editor writes a row, and after a crash of PostgreSQL editors render again.

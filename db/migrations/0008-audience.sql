@@ -131,10 +131,10 @@ create index memberships_by_joining on memberships (workspace_id, mailing_list_i
 create table list_counters (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
-  active integer not null default 0,
-  unsubscribed integer not null default 0,
-  bounced integer not null default 0,
-  complained integer not null default 0,
+  active bigint not null default 0,
+  unsubscribed bigint not null default 0,
+  bounced bigint not null default 0,
+  complained bigint not null default 0,
   -- Rises with every change of the members. A result that was read at one revision is valid until the revision rises.
   revision bigint not null default 1,
   primary key (workspace_id, mailing_list_id)
@@ -143,10 +143,10 @@ create table list_counters (
 -- People of a workspace by status, each counted once. They are updated like list_counters.
 create table subscriber_counters (
   workspace_id uuid not null,
-  active integer not null default 0,
-  unsubscribed integer not null default 0,
-  bounced integer not null default 0,
-  complained integer not null default 0,
+  active bigint not null default 0,
+  unsubscribed bigint not null default 0,
+  bounced bigint not null default 0,
+  complained bigint not null default 0,
   revision bigint not null default 1,
   primary key (workspace_id),
   foreign key (workspace_id) references workspaces (id)
@@ -158,19 +158,19 @@ create table list_days (
   mailing_list_id uuid not null,
   day date not null,
   -- Members who became active, new or returning.
-  subscribed integer not null default 0,
+  subscribed bigint not null default 0,
   -- Members who stopped being active, by cause: they unsubscribed, bounced or complained.
-  unsubscribed integer not null default 0,
-  bounced integer not null default 0,
-  complained integer not null default 0,
+  unsubscribed bigint not null default 0,
+  bounced bigint not null default 0,
+  complained bigint not null default 0,
   -- Messages of campaigns to the list. The counts of opens and clicks are recipients; engaged recipients did either.
-  sent_count integer not null default 0,
-  delivered_count integer not null default 0,
-  bounce_count integer not null default 0,
-  complaint_count integer not null default 0,
-  open_count integer not null default 0,
-  click_count integer not null default 0,
-  engaged_count integer not null default 0,
+  sent_count bigint not null default 0,
+  delivered_count bigint not null default 0,
+  bounce_count bigint not null default 0,
+  complaint_count bigint not null default 0,
+  open_count bigint not null default 0,
+  click_count bigint not null default 0,
+  engaged_count bigint not null default 0,
   primary key (workspace_id, mailing_list_id, day)
 ) with (fillfactor = 50);
 
@@ -239,7 +239,7 @@ create table segments (
   -- Whether the count is renewed from time to time.
   is_active boolean not null,
   -- Null: not counted yet.
-  subscriber_count integer,
+  subscriber_count bigint,
   counted_at timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,

@@ -12,7 +12,7 @@ create table suppression_lists (
   -- Inactive lists suppress nothing.
   is_active boolean not null default true,
   -- Updated in the transaction that changes the entries, like the revision, which rises with every change.
-  entry_count integer not null default 0,
+  entry_count bigint not null default 0,
   revision bigint not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null,

@@ -48,9 +48,9 @@ create table campaigns (
   tracks_opens boolean,
   tracks_clicks boolean,
   -- People the campaign was sent to.
-  total_recipients integer not null default 0,
+  total_recipients bigint not null default 0,
   -- The expected number of recipients when the campaign was last saved or sent.
-  estimated_recipients integer not null default 0,
+  estimated_recipients bigint not null default 0,
   -- The cursor of the expansion: people up to this id are done.
   expanded_to uuid,
   -- When the expansion ended.
@@ -59,20 +59,20 @@ create table campaigns (
   expand_after timestamptz,
   -- Steps in a row that failed.
   expansion_failures smallint not null default 0,
-  excluded_suppressed integer not null default 0,
-  excluded_unsubscribed integer not null default 0,
-  excluded_invalid integer not null default 0,
-  excluded_duplicate integer not null default 0,
+  excluded_suppressed bigint not null default 0,
+  excluded_unsubscribed bigint not null default 0,
+  excluded_invalid bigint not null default 0,
+  excluded_duplicate bigint not null default 0,
   -- Start of sending.
   sent_at timestamptz,
   completed_at timestamptz,
   paused_at timestamptz,
   pause_reason text,
   -- Values of the counters at the last resume. Auto-pause compares the counters with them.
-  brake_sent integer not null default 0,
-  brake_bounced integer not null default 0,
-  brake_complained integer not null default 0,
-  brake_failures integer not null default 0,
+  brake_sent bigint not null default 0,
+  brake_bounced bigint not null default 0,
+  brake_complained bigint not null default 0,
+  brake_failures bigint not null default 0,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   -- When the campaign was deleted, if its sending had started. The row stays while the log has messages of it, because
@@ -146,8 +146,8 @@ create table campaign_links (
   url text not null,
   -- Whether the URL contains merge tags, so that it differs between recipients.
   is_personal boolean not null,
-  click_count integer not null default 0,
-  unique_click_count integer not null default 0,
+  click_count bigint not null default 0,
+  unique_click_count bigint not null default 0,
   -- Where clicks lead after a change of the target; null: to url.
   target_url text,
   target_changed_at timestamptz,
@@ -168,29 +168,29 @@ create table campaign_link_clicks (
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
-  queued integer not null default 0,
-  deferred integer not null default 0,
-  delivered integer not null default 0,
-  bounced integer not null default 0,
-  failed integer not null default 0,
-  suppressed integer not null default 0,
-  cancelled integer not null default 0,
-  complained integer not null default 0,
+  queued bigint not null default 0,
+  deferred bigint not null default 0,
+  delivered bigint not null default 0,
+  bounced bigint not null default 0,
+  failed bigint not null default 0,
+  suppressed bigint not null default 0,
+  cancelled bigint not null default 0,
+  complained bigint not null default 0,
   -- Messages whose first attempt has ended.
-  sent integer not null default 0,
+  sent bigint not null default 0,
   -- Bounces because of an invalid address.
-  hard_bounced integer not null default 0,
+  hard_bounced bigint not null default 0,
   -- Failed messages after the last one that did not fail.
-  failures_in_a_row integer not null default 0,
-  opens integer not null default 0,
-  unique_opens integer not null default 0,
-  clicks integer not null default 0,
-  unique_clicks integer not null default 0,
-  unsubscribed integer not null default 0,
-  machine_opens integer not null default 0,
-  machine_clicks integer not null default 0,
+  failures_in_a_row bigint not null default 0,
+  opens bigint not null default 0,
+  unique_opens bigint not null default 0,
+  clicks bigint not null default 0,
+  unique_clicks bigint not null default 0,
+  unsubscribed bigint not null default 0,
+  machine_opens bigint not null default 0,
+  machine_clicks bigint not null default 0,
   -- Events that the activity feed shows.
-  activities integer not null default 0,
+  activities bigint not null default 0,
   primary key (workspace_id, campaign_id)
 ) with (fillfactor = 50);
 
@@ -199,14 +199,14 @@ create table campaign_domains (
   workspace_id uuid not null,
   campaign_id uuid not null,
   domain text collate "C" not null,
-  queued integer not null default 0,
-  deferred integer not null default 0,
-  delivered integer not null default 0,
-  bounced integer not null default 0,
-  failed integer not null default 0,
-  suppressed integer not null default 0,
-  cancelled integer not null default 0,
-  complained integer not null default 0,
+  queued bigint not null default 0,
+  deferred bigint not null default 0,
+  delivered bigint not null default 0,
+  bounced bigint not null default 0,
+  failed bigint not null default 0,
+  suppressed bigint not null default 0,
+  cancelled bigint not null default 0,
+  complained bigint not null default 0,
   primary key (workspace_id, campaign_id, domain)
 ) with (fillfactor = 50);
 

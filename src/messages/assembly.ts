@@ -4,10 +4,11 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import { applyCounterDeltas } from "./counters/apply-deltas-store.ts";
-import { ensurePartitions } from "./create-partitions.ts";
 import { type MessageEndpointDeps, messageEndpoints } from "./endpoints.ts";
 import { labelStatsEndpoint } from "./label-stats.ts";
-import { removeOldPartitions } from "./retention.ts";
+import { moveOldPartitions } from "./partitions/archive.ts";
+import { ensurePartitions } from "./partitions/create-partitions.ts";
+import { removeOldPartitions } from "./partitions/retention.ts";
 
 export function messagesEndpoints(
   { database: db, clock }: ProcessContext,
@@ -16,11 +17,12 @@ export function messagesEndpoints(
   return [...messageEndpoints({ db, ...hooks }), labelStatsEndpoint({ db, clock })];
 }
 
-/** @param onRemoved called after old months of the log are dropped */
+/** @param onRemoved called after old days of the log are dropped */
 export function messagesRecurring(
   { database: db, clock, config }: ProcessContext,
   onRemoved: () => Promise<unknown>,
 ): Recurring[] {
+  const { MESSAGE_ARCHIVE_TABLESPACE: tablespace, MESSAGE_ARCHIVE_DAYS: days } = config;
   return [
     applyCounterDeltas(db),
     { name: "make-message-partitions", seconds: DAY_SECONDS, run: () => ensurePartitions(db, clock.now()) },
@@ -33,5 +35,15 @@ export function messagesRecurring(
         await onRemoved();
       },
     },
+    ...(tablespace === null
+      ? []
+      : [
+          {
+            name: "archive-old-messages",
+            seconds: DAY_SECONDS,
+            run: ({ signal }: { readonly signal: AbortSignal }) =>
+              moveOldPartitions(db, { tablespace, days }, clock.now(), signal),
+          },
+        ]),
   ];
 }

@@ -6,6 +6,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { addEngagementDeltasSql, addUnsubscribeDeltasSql } from "./counters/deltas-store.ts";
+import { inSpanOfSql } from "./partitions/ids-span.ts";
 
 /** Opens or clicks of a message that arrived together. */
 export interface Engagement {
@@ -56,11 +57,13 @@ export async function recordEngagements(
 ): Promise<void> {
   if (engagements.length === 0) return;
   const column = <Value>(read: (engagement: Engagement) => Value) => engagements.map(read);
+  const ids = column((one) => one.messageId);
   // Locks the messages first, so that of concurrent opens only one counts as the first.
   await tx.run(sql`
     select from messages m
-    join unnest(${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[])
+    join unnest(${column((one) => one.workspaceId)}::uuid[], ${ids}::uuid[])
       as g (workspace_id, message_id) on m.workspace_id = g.workspace_id and m.id = g.message_id
+    where true ${inSpanOfSql(sql`m.id`, ids)}
     order by m.id for no key update of m`);
   const kept = (text: string | null, most: number) => text?.slice(0, most).toWellFormed() ?? null;
   const engaged = await tx.rows<Engaged>(
@@ -71,13 +74,13 @@ export async function recordEngagements(
         case when m.source = 'autoresponder' then m.origin_id end as autoresponder_id,
         coalesce(g.sign, case when m.status = 'queued' then 'early' end) as machine_sign
       from unnest(
-        ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
+        ${column((one) => one.workspaceId)}::uuid[], ${ids}::uuid[],
         ${column(() => newId())}::uuid[], ${column((one) => one.kind)}::text[],
         ${column((one) => one.time)}::timestamptz[], ${column((one) => one.times)}::integer[],
         ${column((one) => one.linkIndex)}::smallint[], ${column((one) => kept(one.target, 500))}::text[],
         ${column((one) => kept(one.userAgent, 200))}::text[], ${column((one) => one.machineSign)}::text[])
         as g (workspace_id, message_id, event_id, kind, time, times, link_index, target, user_agent, sign)
-      join messages m on m.workspace_id = g.workspace_id and m.id = g.message_id
+      join messages m on m.workspace_id = g.workspace_id and m.id = g.message_id ${inSpanOfSql(sql`m.id`, ids)}
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, detail, campaign_id, link_index, times,
         user_agent, machine_sign)
@@ -90,13 +93,14 @@ export async function recordEngagements(
           and row_number() over (partition by message_id, kind, machine_sign is null order by event_id) = 1
           and not exists (
             select from message_events e
-            where e.workspace_id = g.workspace_id and e.message_id = g.message_id and e.type = g.kind) as is_first,
+            where e.workspace_id = g.workspace_id and e.message_id = g.message_id and e.type = g.kind
+              ${inSpanOfSql(sql`e.message_id`, ids)}) as is_first,
           machine_sign is null
           and row_number() over (partition by message_id, machine_sign is null order by event_id) = 1
           and not exists (
             select from message_events e
             where e.workspace_id = g.workspace_id and e.message_id = g.message_id
-              and e.type in ('opened', 'clicked')) as is_first_sign
+              and e.type in ('opened', 'clicked') ${inSpanOfSql(sql`e.message_id`, ids)}) as is_first_sign
         from given g) engaged`)}
     )
     select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId",

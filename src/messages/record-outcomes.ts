@@ -12,6 +12,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { addBounceTypeDeltasSql, addStatusDeltasSql } from "./counters/deltas-store.ts";
 import type { Classification, MovedMessage, OnMoved, Outcome } from "./message/outcome.ts";
 import { reachableFrom } from "./message/status.ts";
+import { inSpanOfSql } from "./partitions/ids-span.ts";
 
 const KEPT_DETAIL = 500;
 const KEPT_NAME = 100;
@@ -25,13 +26,14 @@ const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
 );
 
 /**
- * The bounce record of the message `m`, which has the id of the message's first bounce event. `offset 0` makes
- * PostgreSQL look it up message by message, whatever its statistics say.
+ * The bounce record of the message `m`, which is one of `ids` and has the id of the message's first bounce event.
+ * `offset 0` makes PostgreSQL look it up message by message, whatever its statistics say.
  */
-const recordedBounce = (messageId: Sql) => sql`
+const recordedBounce = (messageId: Sql, ids: readonly string[]) => sql`
   select b.ctid as place, b.bounce_type, b.category, b.created_at
   from message_events e join bounces b on b.workspace_id = e.workspace_id and b.id = e.id
-  where e.workspace_id = m.workspace_id and e.message_id = ${messageId} and e.type = 'bounced' offset 0`;
+  where e.workspace_id = m.workspace_id and e.message_id = ${messageId} ${inSpanOfSql(sql`e.message_id`, ids)}
+    and e.type = 'bounced' offset 0`;
 
 /** A changed message as the statement returns it, with the position (from 1) of its outcome. */
 type MovedRow = Omit<MovedMessage, Exclude<keyof Outcome, "attempts" | "sourceIp">> & {
@@ -91,13 +93,14 @@ export async function recordOutcomes(
   // All writers lock messages in the order of ids.
   const inOrder = outcomes.map(kept).sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
   const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
+  const ids = column((one) => one.messageId);
   const openings = openingsOf(inOrder);
   // Columns of the outcome itself are not returned: the position identifies it.
   const rows = await tx.rows<MovedRow>(
     sql`
     with outcome as materialized (
       select * from unnest(
-        ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
+        ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(ids)}::uuid[],
         ${uuidArray(column(() => newId()))}::uuid[], ${textArray(column((one) => one.status))}::text[],
         ${column((one) => one.time)}::timestamptz[], ${column((one) => one.attempts)}::smallint[],
         ${column((one) => one.nextAttemptAt)}::timestamptz[], ${textArray(column((one) => one.detail))}::text[],
@@ -127,13 +130,13 @@ export async function recordOutcomes(
           updated_at = o.time,
           source_ip = coalesce(o.left_from, m.source_ip), previous_source_ip = m.source_ip
       from outcome o
-      where m.workspace_id = o.workspace_id and m.id = o.message_id
+      where m.workspace_id = o.workspace_id and m.id = o.message_id ${inSpanOfSql(sql`m.id`, ids)}
         and m.status || ' ' || o.status = any (${legalMoves}::text[])
         and case when m.status = 'bounced' and o.status = 'bounced'
           then o.is_address_fault and case
             -- Platform mail has no bounce record: it is reclassified once, whatever its first class was.
             when m.source = 'platform' then m.previous_status is distinct from 'bounced'
-            else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
+            else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`, ids)}) b) end
           else true end
       returning o.*, m.localpart, m.domain, m.is_sms, m.email_details, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
         m.previous_status, m.source_ip, m.previous_source_ip, m.attempts as attempts_made,
@@ -147,7 +150,7 @@ export async function recordOutcomes(
     ), hardened as materialized (
       select m.*, b.place as bounce_place, b.bounce_type as former_type, b.category as former_category,
         b.created_at as bounced_at
-      from moved m cross join lateral (${recordedBounce(sql`m.message_id`)}) b
+      from moved m cross join lateral (${recordedBounce(sql`m.message_id`, ids)}) b
       where m.status = 'bounced' and m.previous_status = 'bounced'
     ), reclassified as (
       update bounces b

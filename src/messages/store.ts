@@ -15,6 +15,7 @@ import { attachmentsJson, type StoredAttachment } from "./message/attachment.ts"
 import type { EmailDetails } from "./message/email-details.ts";
 import { lastIdOf } from "./message/email-id.ts";
 import type { MessageOrigin, MessageSource, MessageStatus } from "./message/status.ts";
+import { inSpanOfSql } from "./partitions/ids-span.ts";
 
 /** Options of one message, stored with its content (column `particulars`). */
 export interface MessageOptions {
@@ -215,12 +216,13 @@ export interface ShownValues {
 /** Stores the values; they are removed with the message's row in the log. */
 export async function saveShownValues(db: Queryable, kept: readonly ShownValues[]): Promise<void> {
   if (kept.length === 0) return;
+  const ids = kept.map((one) => one.messageId);
   await db.run(sql`
     update messages m set shown = k.shown
     from unnest(
-      ${uuidArray(kept.map((one) => one.workspaceId))}::uuid[], ${uuidArray(kept.map((one) => one.messageId))}::uuid[],
+      ${uuidArray(kept.map((one) => one.workspaceId))}::uuid[], ${uuidArray(ids)}::uuid[],
       ${textArray(kept.map((one) => one.values))}::text[]) as k (workspace_id, message_id, shown)
-    where m.workspace_id = k.workspace_id and m.id = k.message_id`);
+    where m.workspace_id = k.workspace_id and m.id = k.message_id ${inSpanOfSql(sql`m.id`, ids)}`);
 }
 
 /** The time of the next attempt as the log shows it, for a deferred message that was made due earlier. */
@@ -334,12 +336,33 @@ export interface EventRow {
 }
 
 /** Events of one message, oldest first, at most 1,000. */
-export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
-  return db.rows(sql`
+export async function listEvents(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  messageId: string,
+): Promise<EventRow[]> {
+  const events = await db.rows<Omit<EventRow, "opening"> & { readonly opening_id: string | null }>(sql`
     select e.type, e.time, e.attempt, e.detail, e.mx_host, e.code, e.enhanced_code, host(e.source_ip) as source_ip,
       '{"clear_text_reason": null}'::jsonb || e.tls as tls,
-      coalesce(e.times, 1) as times, e.user_agent, e.machine_sign, o.lines as opening, e.conversation
+      coalesce(e.times, 1) as times, e.user_agent, e.machine_sign, e.opening_id, e.conversation
     from message_events e
-    left join smtp_openings o on o.workspace_id = e.workspace_id and o.id = e.opening_id
     where e.workspace_id = ${workspaceId} and e.message_id = ${messageId} order by e.time, e.id limit 1000`);
+  const ids = new Set(events.flatMap(({ opening_id }) => opening_id ?? []));
+  // A statement of its own: with ids that are known beforehand it opens the days of the openings only.
+  const openings = await (ids.size === 0 ? [] : listOpenings(db, workspaceId, [...ids]));
+  const lines = new Map(openings.map((opening) => [opening.id, opening.lines]));
+  return events.map(({ opening_id, ...event }) => ({
+    ...event,
+    opening: (opening_id && lines.get(opening_id)) ?? null,
+  }));
+}
+
+function listOpenings(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly lines: string }[]> {
+  return db.rows(sql`
+    select id, lines from smtp_openings
+    where workspace_id = ${workspaceId} and id = any (${[...ids]}::uuid[])`);
 }

@@ -26,7 +26,7 @@ import {
 import { workspaceRecurring } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { removeDroppedMonths } from "#workspace/billing/storage-store.ts";
+import { removeDroppedDays } from "#workspace/billing/storage-store.ts";
 import type { Count } from "./counters.ts";
 import { createReactions } from "./reactions.ts";
 
@@ -59,7 +59,7 @@ export async function startJobs(context: ProcessContext, count: Count): Promise<
           return last;
         },
       }),
-      ...messagesRecurring(parts, () => removeDroppedMonths(database, clock.now())),
+      ...messagesRecurring(parts, () => removeDroppedDays(database, clock.now())),
       ...deliveryRecurring(parts),
       ...sendingRecurring(parts, { onCampaignEvents: announceCampaigns }),
       ...inboundRecurring(parts),

@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { firstKeyFault, requireUsableKeys, SecretKeyWatch } from "#identity/check-machine-secret-keys.ts";
-import { ensurePartitions } from "#messages/create-partitions.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";

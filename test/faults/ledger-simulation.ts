@@ -11,7 +11,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
-import { ensurePartitions } from "#messages/create-partitions.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";

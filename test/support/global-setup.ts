@@ -9,7 +9,7 @@ import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 
-import { ensurePartitions } from "#messages/create-partitions.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { type Embedded, startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";

@@ -9,7 +9,7 @@ import sql, { raw } from "sql-template-tag";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { findMiscounts } from "#cli/doctor/counters.ts";
 import { runCli } from "#cli/program.ts";
-import { ensurePartitions } from "#messages/create-partitions.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
 import { formatHeader, MAGIC, parseHeader } from "#platform/database/backup/backup-format.ts";
 import { listTables } from "#platform/database/backup/catalogue-store.ts";
 import { tablesLeftOut } from "#platform/database/backup/dump-database.ts";

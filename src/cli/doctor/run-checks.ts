@@ -12,6 +12,7 @@ import { ConfigError } from "#platform/config/setting-readers.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { checkArchive } from "./archive.ts";
 import { checkDatabase, checkDisk } from "./database-clock-disk.ts";
 import { checkDirectWay, checkRelay } from "./egress.ts";
 import { type Finding, of } from "./finding.ts";
@@ -64,7 +65,8 @@ async function lookIntoDatabase(environment: Environment, config: Config): Promi
       const secretKey = await checkSecretKey(db, config);
       const plans = await plansInForce(db, readPlans(config.PLANS_FILE), systemClock.now());
       const plan = of("plan")("ok", `${plans.charAt(0).toUpperCase()}${plans.slice(1)}.`);
-      return { findings: [...findings, secretKey, plan], sendingIps: await listActiveIps(db) };
+      const archive = await checkArchive(db, config);
+      return { findings: [...findings, secretKey, plan, ...archive], sendingIps: await listActiveIps(db) };
     });
   } catch (fault) {
     const finding = of("database")("fault", `The database cannot be used: ${sentence(fault)}.`);

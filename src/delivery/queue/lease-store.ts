@@ -9,9 +9,8 @@ import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./held-messages.ts";
+import { LARGE_BYTES, type LeasedEntry, withMail } from "./leased-mail-store.ts";
 
-/** Larger content is loaded only when the message is composed, and assembled in a thread of its own. */
-export const LARGE_BYTES = 100 * 1024;
 /** The suppression check made at acceptance is trusted for this long. */
 const CHECK_VALID_SECONDS = 5;
 /** After this long, any machine may lease a message reserved for the machine that has its source address. */
@@ -80,11 +79,15 @@ export interface LineStart extends Line {
  *
  * @param starts where the scan of a line begins (queue-cursor.ts); lines that are not named are scanned from the start
  */
-export function leaseMessages(
+export async function leaseMessages(
   db: Queryable,
   lease: LeaseOrder,
   starts: readonly LineStart[] = [],
 ): Promise<LeasedMessage[]> {
+  return withMail(db, await leaseQueued(db, lease, starts));
+}
+
+function leaseQueued(db: Queryable, lease: LeaseOrder, starts: readonly LineStart[]): Promise<LeasedEntry[]> {
   const { share = unlimited } = lease;
   return db.rows(
     sql`
@@ -159,27 +162,9 @@ export function leaseMessages(
         -- Both times are of the database clock, so machines with different clocks agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale
     )
-    -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
     select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms,
-      r.version as routing_version, m.*, c.from_name, c.to_name,
-      coalesce(c.particulars, s.particulars) as particulars,
-      leased.bytes > ${LARGE_BYTES} as is_large,
-      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.html, s.html) end as html,
-      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.text, s.text) end as text,
-      case when leased.bytes <= ${LARGE_BYTES} then coalesce(c.attachments, s.attachments) end as attachments,
-      case when leased.bytes <= ${LARGE_BYTES} then s.raw end as raw,
-      c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
-    from leased
-    cross join lateral (
-      select created_at, source, origin_id, from_email, localpart, domain, subject from messages m
-      where m.workspace_id = leased.workspace_id and m.id = leased.message_id offset 0) m
-    left join routed_workspaces r on r.workspace_id = leased.workspace_id
-    left join lateral (
-      select * from message_contents c
-      where c.workspace_id = leased.workspace_id and c.message_id = leased.message_id offset 0) c on true
-    left join lateral (
-      select id, raw, html, text, attachments, particulars from submissions s
-      where s.workspace_id = leased.workspace_id and s.id = c.submission_id offset 0) s on true`,
+      r.version as routing_version
+    from leased left join routed_workspaces r on r.workspace_id = leased.workspace_id`,
     "lease messages",
   );
 }

@@ -2,6 +2,7 @@
 
 import sql from "sql-template-tag";
 import type { LeasedMessage } from "#delivery/message/message.ts";
+import { submissionsOfSql } from "#messages/partitions/ids-span.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
 export interface StoredContent extends Pick<LeasedMessage, "html" | "text" | "raw"> {
@@ -21,5 +22,6 @@ export function contentLoader(db: Queryable): LoadContent {
         coalesce(c.attachments, s.attachments)::text as attachments, s.raw
       from message_contents c
       left join submissions s on s.workspace_id = c.workspace_id and s.id = c.submission_id
+        ${submissionsOfSql(sql`s.id`, [messageId])}
       where c.workspace_id = ${workspaceId} and c.message_id = ${messageId}`);
 }

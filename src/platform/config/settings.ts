@@ -256,13 +256,24 @@ export const settings = {
   MESSAGE_CONTENT_DAYS: setting({
     default: "30",
     read: optionalDays,
-    about: "Days for which the contents of messages are kept, rounded up to whole months. Empty: forever.",
+    about: "Days for which the contents of messages are kept, rounded up to whole days of UTC. Empty: forever.",
   }),
   MESSAGE_LOG_DAYS: setting({
     default: "180",
     read: optionalDays,
     about:
-      "Days for which the message log and its events are kept, rounded up to whole months. Empty: forever.",
+      "Days for which the message log and its events are kept, rounded up to whole days of UTC. Empty: forever.",
+  }),
+  MESSAGE_ARCHIVE_TABLESPACE: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "Tablespace of PostgreSQL, on cheaper storage, that old days of the message log are moved to (docs/operations.md). Empty: they stay.",
+  }),
+  MESSAGE_ARCHIVE_DAYS: setting({
+    default: "30",
+    read: integer(1, 3_650),
+    about: "Age in days at which MESSAGE_ARCHIVE_TABLESPACE takes a day of the message log.",
   }),
   RECEIVED_MAIL_DAYS: setting({
     default: "30",

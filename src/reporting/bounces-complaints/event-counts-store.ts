@@ -70,8 +70,8 @@ export function listEventDays(
     with ${eventSql(workspaceId, [from], dayStartsSql(zone, from, to))}
     select day::text as date, source, hard, soft, block, complaints
     from (
-      select (time at time zone ${zone})::date as day, source, sum(hard)::int as hard, sum(soft)::int as soft,
-        sum(block)::int as block, sum(complaints)::int as complaints
+      select (time at time zone ${zone})::date as day, source, sum(hard)::bigint as hard, sum(soft)::bigint as soft,
+        sum(block)::bigint as block, sum(complaints)::bigint as complaints
       from event group by 1, 2) days
     order by day, source`);
 }
@@ -89,7 +89,7 @@ export function countEvents(
 ): Promise<EventCounts[]> {
   return db.rows(sql`
     with ${eventSql(workspaceId, moments)}
-    select coalesce(sum(hard + soft + block), 0)::int as bounces, coalesce(sum(complaints), 0)::int as complaints
+    select coalesce(sum(hard + soft + block), 0)::bigint as bounces, coalesce(sum(complaints), 0)::bigint as complaints
     from unnest(${[...moments]}::timestamptz[]) with ordinality as m (moment, position)
     left join event on event.time >= m.moment
     group by position order by position`);
@@ -117,7 +117,7 @@ export function listBouncingDomains(
     ), first as materialized (
       select day::date as day, date_trunc('week', day + interval '6 days')::date as week from first_day
     )
-    select domain, sum(bounces)::int as count
+    select domain, sum(bounces)::bigint as count
     from (
       select domain, ${bounces} as bounces from report_domain_weeks
       where workspace_id = ${workspaceId} and ${bounces} <> 0 and week >= ${firstWeek}

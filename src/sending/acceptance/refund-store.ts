@@ -7,6 +7,7 @@
  */
 import sql from "sql-template-tag";
 import { type MovedMessage, OUR_FAULT } from "#messages/message/outcome.ts";
+import { inSpanOfSql } from "#messages/partitions/ids-span.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { addEntriesSql } from "#workspace/billing/meter-store.ts";
 
@@ -41,15 +42,16 @@ async function noteRefund(
   messages: readonly Pick<EndedMessage, "workspaceId" | "messageId" | "from">[],
   now: Date,
 ): Promise<void> {
+  const ids = messages.map(({ messageId }) => messageId);
   const unused = sql`(
     select workspace_id, -count(*)::int as quantity
     from unnest(
-      ${messages.map(({ workspaceId }) => workspaceId)}::uuid[], ${messages.map(({ messageId }) => messageId)}::uuid[],
+      ${messages.map(({ workspaceId }) => workspaceId)}::uuid[], ${ids}::uuid[],
       ${messages.map(({ from }) => from === "deferred")}::boolean[]) as m (workspace_id, message_id, was_deferred)
     where not was_deferred or not exists (
       select from message_events e
       where e.workspace_id = m.workspace_id and e.message_id = m.message_id and e.type = 'deferred'
-        and (e.mx_host is not null or e.enhanced_code is null))
+        and (e.mx_host is not null or e.enhanced_code is null) ${inSpanOfSql(sql`e.message_id`, ids)})
     group by workspace_id) unused`;
   await tx.run(addEntriesSql("email", unused, now));
 }

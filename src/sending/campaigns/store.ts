@@ -271,7 +271,7 @@ export async function changeDraft(
     set.push(sql`media_ids = ${await lockMediaIn(db, workspaceId, changes.html_content)}`);
   }
   if (warnings !== undefined) set.push(sql`warnings = ${json(warnings)}`);
-  if (estimate !== undefined) set.push(sql`estimated_recipients = ${estimate}::integer`);
+  if (estimate !== undefined) set.push(sql`estimated_recipients = ${estimate}::bigint`);
   if (audience !== null) set.push(sql`audience_segments = ${segmentsOf(audience)}::uuid[]`);
   // The stored names belong to the former list and segment.
   if (list !== undefined) {
@@ -292,7 +292,7 @@ const settingNames = sql`${join(campaignFieldNames.map((name) => raw(name)))}, w
 
 function settingValues(campaign: CampaignSettings): Sql {
   const values = campaignFieldNames.map((name) => stored[campaignFields[name].column](campaign[name]));
-  return sql`${join(values)}, ${json(campaign.warnings)}, ${campaign.total_recipients}::integer,
+  return sql`${join(values)}, ${json(campaign.warnings)}, ${campaign.total_recipients}::bigint,
     ${segmentsOf(campaign)}::uuid[], ${json(withoutContent(campaign.attachments))}`;
 }
 

@@ -130,7 +130,7 @@ describe("an upload", () => {
     const { key, workspaceId: other } = await service.newWorkspace();
     await database.run(sql`update workspaces set plan = 'free' where id = ${other}`);
     await database.run(sql`
-      insert into content_months (workspace_id, month, bytes) values (${other}, '2026-01-01', ${10 ** 12})`);
+      insert into content_days (workspace_id, day, bytes) values (${other}, '2026-01-01', ${10 ** 12})`);
     const answer = await call("POST", "/media", form(newPng()), { key });
     expect([answer.status, answer.body.code], answer.body.error).toEqual([402, "PLAN_LIMIT_REACHED"]);
   });

@@ -1,8 +1,9 @@
 /** Reads a message with everything that it was composed from. */
 import sql from "sql-template-tag";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { LARGE_BYTES } from "#delivery/queue/lease-store.ts";
+import { LARGE_BYTES } from "#delivery/queue/leased-mail-store.ts";
 import type { MessageSource, StoredStatus } from "#messages/message/status.ts";
+import { submissionsOfSql } from "#messages/partitions/ids-span.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -65,6 +66,7 @@ export function findKeptMessage(
     left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id
     left join message_contents c on c.workspace_id = m.workspace_id and c.message_id = m.id
     left join submissions s on s.workspace_id = c.workspace_id and s.id = c.submission_id
+      ${submissionsOfSql(sql`s.id`, [messageId])}
     left join captured_messages i on i.workspace_id = m.workspace_id and i.message_id = m.id
     cross join lateral (
       select coalesce(octet_length(coalesce(c.html, s.html)), 0) + coalesce(octet_length(coalesce(c.text, s.text)), 0)

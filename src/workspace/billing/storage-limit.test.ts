@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ensurePartitions } from "#messages/create-partitions.ts";
-import { removeOldPartitions } from "#messages/retention.ts";
+import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
+import { removeOldPartitions } from "#messages/partitions/retention.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -16,7 +16,7 @@ import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { settleAccount } from "./meter.ts";
 import { plans as shipped } from "./plans.ts";
 import { readPlans } from "./plans-file.ts";
-import { addContents, measureBytes, removeDroppedMonths } from "./storage-store.ts";
+import { addContents, measureBytes, removeDroppedDays } from "./storage-store.ts";
 
 const LIMIT = 100_000;
 /** No attachments, as a campaign stores them. */
@@ -92,7 +92,7 @@ describe("contents of messages", () => {
       await db.rows(sql`select bytes from meter_entries where workspace_id = ${workspaceId} order by bytes`),
     ).toEqual([{ bytes: 60_000 }, { bytes: 70_000 }]);
     await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
-    expect(await db.rows(sql`select bytes from content_months where workspace_id = ${workspaceId}`)).toEqual([
+    expect(await db.rows(sql`select bytes from content_days where workspace_id = ${workspaceId}`)).toEqual([
       { bytes: 130_000 },
     ]);
     expect(await counted()).toBe(130_000);
@@ -127,11 +127,11 @@ describe("contents of messages", () => {
     await db.transaction((tx) => addContents(tx, workspaceId, [{ time: old, bytes: 70_000 }]));
     await expect(accept(60_000)).rejects.toMatchObject({ code: "PLAN_LIMIT_REACHED" });
     const later = new Date("2030-08-01T00:00:00Z");
-    await removeDroppedMonths(db, later);
+    await removeDroppedDays(db, later);
     expect(await counted()).toBe(70_000);
     await db.run(sql`delete from delivery_queue`);
     await removeOldPartitions(db, { contents: 30, log: null }, later);
-    await removeDroppedMonths(db, later);
+    await removeDroppedDays(db, later);
     expect(await counted()).toBe(0);
     await accept(60_000);
   });

@@ -13,12 +13,12 @@ export async function addContents(
   const some = contents.filter(({ bytes }) => bytes !== 0);
   if (some.length === 0) return;
   await tx.run(sql`
-    insert into content_months as c (workspace_id, month, bytes)
-    select ${workspaceId}, date_trunc('month', time at time zone 'UTC')::date, sum(bytes)
+    insert into content_days as c (workspace_id, day, bytes)
+    select ${workspaceId}, (time at time zone 'UTC')::date, sum(bytes)
     from unnest(${some.map(({ time }) => time)}::timestamptz[], ${some.map(({ bytes }) => bytes)}::bigint[])
       as n (time, bytes)
     group by 2
-    on conflict (workspace_id, month) do update set bytes = c.bytes + excluded.bytes`);
+    on conflict (workspace_id, day) do update set bytes = c.bytes + excluded.bytes`);
 }
 
 type StoredKind = "messages" | "received" | "drafts" | "pictures" | "files";
@@ -33,7 +33,7 @@ export async function measureBytes(
 ): Promise<Readonly<Record<StoredKind, number>>> {
   const row = await db.row<Record<StoredKind, number>>(sql`
     select
-      ((select coalesce(sum(bytes), 0) from content_months where workspace_id = ${workspaceId})
+      ((select coalesce(sum(bytes), 0) from content_days where workspace_id = ${workspaceId})
         + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
       coalesce((select bytes from received_storage where workspace_id = ${workspaceId}), 0) as received,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
@@ -66,10 +66,10 @@ export async function countRows(
   return row ?? { subscribers: 0, suppression_entries: 0 };
 }
 
-/** Deletes the months before `now` whose partition of contents retention has dropped. */
-export async function removeDroppedMonths(db: Queryable, now: Date): Promise<number> {
+/** Deletes the days before `now` whose partition of contents retention has dropped. */
+export async function removeDroppedDays(db: Queryable, now: Date): Promise<number> {
   return db.run(sql`
-    delete from content_months
-    where month < date_trunc('month', ${now}::timestamptz at time zone 'UTC')::date
-      and to_regclass('message_contents_' || to_char(month, 'YYYY_MM')) is null`);
+    delete from content_days
+    where day < (${now}::timestamptz at time zone 'UTC')::date
+      and to_regclass('message_contents_' || to_char(day, 'YYYY_MM_DD')) is null`);
 }

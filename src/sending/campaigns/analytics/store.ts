@@ -57,7 +57,7 @@ export async function countDomains(
   campaignId: string,
 ): Promise<{ domains: number; messages: number }> {
   const counted = await db.row<{ domains: number; messages: number }>(sql`
-    select count(*)::int as domains, coalesce(sum(${tried}), 0)::int as messages from campaign_domains
+    select count(*)::int as domains, coalesce(sum(${tried}), 0)::bigint as messages from campaign_domains
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and ${tried} > 0`);
   return counted ?? { domains: 0, messages: 0 };
 }
@@ -191,7 +191,7 @@ export function findLinkActivity(
   return db.row(sql`
     with clicked as materialized (
       select date_trunc('hour', time, 'UTC') as hour, min(time) as first, max(time) as last,
-        sum(coalesce(times, 1))::int as clicks
+        sum(coalesce(times, 1))::bigint as clicks
       from message_events
       where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and type = 'clicked' and link_index = ${index}
       group by 1

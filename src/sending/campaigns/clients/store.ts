@@ -33,7 +33,7 @@ export function countAgents(
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and type = ${type}
     order by time desc, id desc limit ${most.events})`;
   return db.rows(sql`
-    select type, user_agent, times::int, total::int, events::int
+    select type, user_agent, times::bigint, total::bigint, events::bigint
     from (
       select type, user_agent, sum(times) as times, sum(sum(times)) over of_type as total,
         sum(count(*)) over of_type as events,

@@ -27,12 +27,12 @@ const names = (columns: readonly string[]) =>
     ", ",
   );
 const byStatus = join(
-  storedStatuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
+  storedStatuses.map((status) => sql`count(*) filter (where status = ${status})::bigint as ${raw(status)}`),
   ", ",
 );
 /** How many messages have had an attempt: a recorded one, or one that their status proves. */
 export const wasAttempted = sql`count(*) filter (where attempts > 0
-  or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::int`;
+  or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::bigint`;
 /** One row for each counter, from a stored row `k` and a recounted row `c`. */
 const comparison = (columns: readonly string[]) =>
   sql`cross join lateral (values ${join(
@@ -109,7 +109,7 @@ const miscountsByHour = sql`
   select 'campaign_hours ' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), origin_id, null, v.*
   from (select campaign_id as origin_id, * from campaign_hours) k
   full join (
-    select workspace_id, origin_id, hour, ${join(hourCounters.map((name) => sql`sum(${raw(name)})::int as ${raw(name)}`))}
+    select workspace_id, origin_id, hour, ${join(hourCounters.map((name) => sql`sum(${raw(name)})::bigint as ${raw(name)}`))}
     from (
       select workspace_id, campaign_id as origin_id, ${hourOf(sql`min(time)`)} as hour, 1 as sent, 0 as opens,
         0 as clicks, 0 as unsubscribes, 0 as complaints
@@ -133,8 +133,8 @@ const miscountsByLink = sql`
   select 'campaign_links ' || index, origin_id, null, v.*
   from (select campaign_id as origin_id, * from campaign_links) k
   left join (
-    select workspace_id, campaign_id as origin_id, link_index as index, sum(coalesce(times, 1))::int as click_count,
-      count(distinct message_id)::int as unique_click_count
+    select workspace_id, campaign_id as origin_id, link_index as index, sum(coalesce(times, 1))::bigint as click_count,
+      count(distinct message_id)::bigint as unique_click_count
     from message_events where campaign_id is not null and type = 'clicked' group by 1, 2, 3) c
     using (workspace_id, origin_id, index) ${comparison(["click_count", "unique_click_count"])}
   where v.kept <> v.counted and not ${isOlderThanLog}`;
@@ -145,8 +145,8 @@ const miscountsByStep = sql`
   select 'autoresponder_step ' || step_id, origin_id, null, v.*
   from (select autoresponder_id as origin_id, * from autoresponder_step_counters) k
   left join (
-    select r.workspace_id, r.step_id, ${byStatus}, ${wasAttempted} as sent, count(r.first_opened_at)::int as unique_opens,
-      count(r.first_clicked_at)::int as unique_clicks, count(r.unsubscribed_at)::int as unsubscribed
+    select r.workspace_id, r.step_id, ${byStatus}, ${wasAttempted} as sent, count(r.first_opened_at)::bigint as unique_opens,
+      count(r.first_clicked_at)::bigint as unique_clicks, count(r.unsubscribed_at)::bigint as unsubscribed
     from autoresponder_mails r join messages m on m.workspace_id = r.workspace_id and m.id = r.message_id
     group by 1, 2) c
     using (workspace_id, step_id) ${comparison(stepCounters)}
@@ -170,20 +170,20 @@ export function findOriginMiscounts(db: Queryable, origin: BulkOrigin): Promise<
       select workspace_id, origin_id, ${byStatus}, ${wasAttempted} as sent
       from messages where source = ${origin} group by 1, 2
     ), people as (
-      select workspace_id, ${originId} as origin_id, count(first_opened_at)::int as unique_opens,
-        count(first_clicked_at)::int as unique_clicks, count(unsubscribed_at)::int as unsubscribed
+      select workspace_id, ${originId} as origin_id, count(first_opened_at)::bigint as unique_opens,
+        count(first_clicked_at)::bigint as unique_clicks, count(unsubscribed_at)::bigint as unsubscribed
       from ${recipients} group by 1, 2
     ), done as (
       select workspace_id, origin_id,
-        coalesce(sum(coalesce(times, 1)) filter (where type = 'opened'), 0)::int as opens,
-        coalesce(sum(coalesce(times, 1)) filter (where type = 'clicked'), 0)::int as clicks,
-        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_opened'), 0)::int as machine_opens,
-        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_clicked'), 0)::int as machine_clicks,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'opened'), 0)::bigint as opens,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'clicked'), 0)::bigint as clicks,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_opened'), 0)::bigint as machine_opens,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_clicked'), 0)::bigint as machine_clicks,
         count(*) filter (where type in
-          ('delivered', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed'))::int as activities
+          ('delivered', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed'))::bigint as activities
       from ${eventsOf[origin]} e group by 1, 2
     ), lost as (
-      select workspace_id, origin_id, count(*)::int as hard_bounced from ${hardBouncesOf[origin]} b group by 1, 2
+      select workspace_id, origin_id, count(*)::bigint as hard_bounced from ${hardBouncesOf[origin]} b group by 1, 2
     ), counted as (
       select workspace_id, origin_id, ${names(counters)}
       from mail left join people using (workspace_id, origin_id) left join done using (workspace_id, origin_id)

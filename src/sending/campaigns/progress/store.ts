@@ -164,10 +164,10 @@ export function listDomainProgress(
         domain collate "C"
       limit ${most}
     ), listed as (
-      select count(*)::int as domains, coalesce(sum(queued), 0)::int as queued, coalesce(sum(deferred), 0)::int as deferred,
-        coalesce(sum(delivered), 0)::int as delivered, coalesce(sum(bounced), 0)::int as bounced,
-        coalesce(sum(failed), 0)::int as failed, coalesce(sum(suppressed), 0)::int as suppressed,
-        coalesce(sum(cancelled), 0)::int as cancelled
+      select count(*)::bigint as domains, coalesce(sum(queued), 0)::bigint as queued, coalesce(sum(deferred), 0)::bigint as deferred,
+        coalesce(sum(delivered), 0)::bigint as delivered, coalesce(sum(bounced), 0)::bigint as bounced,
+        coalesce(sum(failed), 0)::bigint as failed, coalesce(sum(suppressed), 0)::bigint as suppressed,
+        coalesce(sum(cancelled), 0)::bigint as cancelled
       from largest
     )
     select domain, 1 as domains, queued, deferred, delivered, bounced, failed, suppressed, cancelled from largest

@@ -1,14 +1,14 @@
 import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
+import { unclassified } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
+import { findMessage, listEvents } from "#messages/store.ts";
 import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { ensurePartitions } from "./create-partitions.ts";
-import { unclassified } from "./message/outcome.ts";
-import { recordOutcomes } from "./record-outcomes.ts";
-import { findMessage, listEvents } from "./store.ts";
 
 const db = await testDatabase();
 const workspaceId = await insertBareWorkspace(db);
@@ -44,15 +44,18 @@ async function message(time: Date): Promise<{ id: string; workspaceId: Workspace
   return { id, workspaceId };
 }
 
-test("this month and the two that follow get partitions, over the end of a year too, and only once", async () => {
-  const now = new Date(Date.UTC(year, 11, 31, 23));
+test("today and the four days that follow get partitions, over the end of a year too, and only once", async () => {
+  const now = new Date(Date.UTC(year, 11, 29, 23));
   await ensurePartitions(db, now);
   await ensurePartitions(db, now);
-  for (const month of [11, 12, 13]) await message(new Date(Date.UTC(year, month, 15)));
+  for (const day of [29, 30, 31, 32, 33, 34]) await message(new Date(Date.UTC(year, 11, day, 12)));
   expect(await places("messages")).toEqual([
-    `messages_${year}_12`,
-    `messages_${year + 1}_01`,
-    `messages_${year + 1}_02`,
+    `messages_${year}_12_29`,
+    `messages_${year}_12_30`,
+    `messages_${year}_12_31`,
+    `messages_${year + 1}_01_01`,
+    `messages_${year + 1}_01_02`,
+    "messages_default",
   ]);
   year += 1;
 });
@@ -61,26 +64,26 @@ test("machines that start at once do not get in each other's way", async () => {
   const now = new Date(Date.UTC(year, 3, 1));
   await Promise.all([1, 2, 3].map(() => ensurePartitions(db, now)));
   await message(now);
-  expect(await places("messages")).toEqual([`messages_${year}_04`]);
+  expect(await places("messages")).toEqual([`messages_${year}_04_01`]);
 });
 
 test("rows that found no partition move into it, all that belongs to them, and are found as before", async () => {
-  const inMonth = await message(new Date(Date.UTC(year, 5, 30, 23, 59, 59)));
+  const inDay = await message(new Date(Date.UTC(year, 5, 30, 23, 59, 59)));
   await message(new Date(Date.UTC(year, 9, 1)));
-  const before = await findMessage(db, workspaceId, inMonth.id);
+  const before = await findMessage(db, workspaceId, inDay.id);
   for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
     expect(await places(table)).toEqual([`${table}_default`, `${table}_default`]);
   }
   await ensurePartitions(db, new Date(Date.UTC(year, 5, 30)));
   for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
-    expect(await places(table)).toEqual([`${table}_${year}_06`, `${table}_default`]);
+    expect(await places(table)).toEqual([`${table}_${year}_06_30`, `${table}_default`]);
   }
-  expect(await findMessage(db, workspaceId, inMonth.id)).toEqual(before);
-  expect(await listEvents(db, workspaceId, inMonth.id)).toMatchObject([{ type: "delivered" }]);
+  expect(await findMessage(db, workspaceId, inDay.id)).toEqual(before);
+  expect(await listEvents(db, workspaceId, inDay.id)).toMatchObject([{ type: "delivered" }]);
   expect(
     await db.row(sql`
       select count(*)::int as rows, count(distinct m.id)::int as messages from messages m
-      where id = ${inMonth.id}`),
+      where id = ${inDay.id}`),
   ).toEqual({ rows: 1, messages: 1 });
 });
 
@@ -106,12 +109,13 @@ test("a default partition that is in use is not waited for; the other tables get
   });
   await locked.promise;
   const fault = await ensurePartitions(db, now).catch((thrown: unknown) => thrown);
-  expect(fault).toMatchObject({ errors: [{ code: "55P03" }, { code: "55P03" }, { code: "55P03" }] });
+  // One wait, and not one for each day.
+  expect(fault).toMatchObject({ errors: [{ code: "55P03" }] });
   busy.resolve();
   await reader;
   await message(now);
-  expect(await places("messages")).toEqual([`messages_${year}_08`]);
+  expect(await places("messages")).toEqual([`messages_${year}_08_01`]);
   expect(await places("message_events")).toEqual(["message_events_default"]);
   await ensurePartitions(db, now);
-  expect(await places("message_events")).toEqual([`message_events_${year}_08`]);
+  expect(await places("message_events")).toEqual([`message_events_${year}_08_01`]);
 });

@@ -1,0 +1,57 @@
+/**
+ * Removes old mail by whole days: a partition is dropped when its newest message is too old, which costs the same for
+ * a hundred messages and for a hundred million. Contents go before the log; report counters (messages/counters) stay.
+ */
+import type { Database } from "#platform/database/pool.ts";
+import { firstIdAt } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
+import { changeEach } from "./change-each.ts";
+import {
+  deleteFromDefault,
+  dropPartition,
+  findOldestQueued,
+  listPartitions,
+  type PartitionedTable,
+} from "./store.ts";
+
+/** Days for which mail is kept; null: forever. */
+export interface Retention {
+  readonly contents: number | null;
+  readonly log: number | null;
+}
+
+const tablesOf = {
+  contents: ["message_contents", "submissions"],
+  log: ["messages", "message_events", "smtp_openings", "message_labels"],
+} as const satisfies Record<keyof Retention, readonly PartitionedTable[]>;
+
+/** Rows that one statement deletes from a default partition. */
+const DELETED_AT_ONCE = 10_000;
+
+/**
+ * Drops each old partition in a transaction of its own, and deletes rows as old from the default partitions. What is
+ * as old as the oldest queued message, or newer, stays.
+ * @returns the names of the dropped tables
+ * @throws AggregateError when some could not be dropped; the next call tries again
+ */
+export async function removeOldPartitions(db: Database, retention: Retention, now: Date): Promise<string[]> {
+  const oldestQueued = await findOldestQueued(db);
+  const before = (days: number) => {
+    const bound = firstIdAt(new Date(now.getTime() - days * DAY_MS));
+    return oldestQueued !== undefined && oldestQueued < bound ? oldestQueued : bound;
+  };
+  const old = [];
+  for (const kind of ["contents", "log"] as const) {
+    const days = retention[kind];
+    if (days === null) continue;
+    const bound = before(days);
+    for (const table of tablesOf[kind]) await emptyDefault(db, table, bound);
+    old.push(...(await listPartitions(db, tablesOf[kind])).filter(({ to }) => to <= bound));
+  }
+  const dropped = await changeEach(old, (partition) => db.transaction((tx) => dropPartition(tx, partition)));
+  return dropped.map(({ name }) => name);
+}
+
+async function emptyDefault(db: Database, table: PartitionedTable, before: string): Promise<void> {
+  while ((await deleteFromDefault(db, table, before, DELETED_AT_ONCE)) === DELETED_AT_ONCE);
+}
