@@ -7,7 +7,6 @@ import { format } from "sql-formatter";
 import type { Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { extendLeases, settleLeases } from "#delivery/queue/settle-leases-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { findMessagePage } from "#messages/log-pages-store.ts";
@@ -33,6 +32,7 @@ import { insertBareWorkspace } from "./support/bare-server.ts";
 import { newCampaign } from "./support/campaigns.ts";
 import { testDatabase } from "./support/database.ts";
 import { draft, nobodyElse } from "./support/drafts.ts";
+import { leaseMessages } from "./support/lease-order.ts";
 import { outcomeOf } from "./support/outcomes.ts";
 
 const db = await testDatabase();
@@ -91,7 +91,7 @@ const order = {
 
 async function leased(from: Queryable) {
   await accept(db);
-  const [message] = await leaseMessages(from, { ...order, workerId: newId() }, []);
+  const [message] = await leaseMessages(from, { ...order, workerId: newId() });
   if (message === undefined) throw new Error("no message was leased");
   return {
     workspaceId: message.workspace_id,

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { leaseMessages } from "#test/support/lease-order.ts";
 import { findMessages } from "./find-messages.ts";
 import { unclassified } from "./message/outcome.ts";
 import { type MessageSource, type MessageStatus, messageStatuses } from "./message/status.ts";

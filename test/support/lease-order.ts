@@ -1,5 +1,8 @@
-/** Lease orders of a worker, for tests of the queue. */
-import type { LeaseOrder } from "#delivery/queue/lease-store.ts";
+/** Lease orders of a worker, and leases, for tests of the queue. */
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { LeaseOrder } from "#delivery/queue/lease-order.ts";
+import { QueueCursor } from "#delivery/queue/queue-cursor.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 
 /** The order of a new worker for ten urgent messages. `change` may replace every field. */
@@ -13,4 +16,9 @@ export function leaseOrder(change: Partial<LeaseOrder> = {}): LeaseOrder {
     saturated: [],
     ...change,
   };
+}
+
+/** The first lease of a worker, which begins with the first line and knows no positions. */
+export function leaseMessages(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
+  return new QueueCursor().lease(db, order);
 }

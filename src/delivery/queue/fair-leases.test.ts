@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { asWorkspaceId, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { type LeaseOrder, leaseMessages } from "./lease-store.ts";
+import { leaseMessages } from "#test/support/lease-order.ts";
+import type { LeaseOrder } from "./lease-order.ts";
 
 const db = await testDatabase();
 const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];

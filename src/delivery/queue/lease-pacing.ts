@@ -10,7 +10,7 @@ import type { Limit } from "#platform/limits/limit.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { localNetworks } from "#platform/network/own-addresses.ts";
 import type { HeldMessages } from "./held-messages.ts";
-import type { LeaseOrder } from "./lease-store.ts";
+import type { LeaseOrder } from "./lease-order.ts";
 import { QueueCursor } from "./queue-cursor.ts";
 
 export const LEASE_SECONDS = 60;
@@ -48,8 +48,11 @@ export class Leasing {
   #leftSome = false;
   /** Whether the last scan leased messages although a lane was saturated: that lane will soon take more messages. */
   #isBusy = false;
-  /** How long the last scan took in the database, in milliseconds. */
+  /** Priorities with messages that arrived since their last round began: the lease of their lines may be over. */
+  readonly #hasArrivals: Record<Priority, boolean> = { 0: false, 1: false };
+  /** How long the scans of the last lease took in the database, and those of the round, in milliseconds. */
   #scanMs = 0;
+  #roundMs = 0;
   /** Workspaces of which the last scan skipped all messages, or the large ones. */
   #full: readonly WorkspaceId[] = [];
   #crowded: readonly WorkspaceId[] = [];
@@ -58,26 +61,34 @@ export class Leasing {
     this.#options = options;
   }
 
-  /** Whether messages were left in the queue for which there is room now. */
+  /** Whether messages were left in the queue, or may be in lines that are still to be looked at, for which there is room now. */
   get isDue(): boolean {
-    const hasRoom = this.#roomFor(1) >= this.#batch && this.#bytesFor(1) > 0;
     const hasLeft =
       this.#full.some((id) => !this.#isFull(id, 1)) || this.#crowded.some((id) => !this.#isCrowded(id, 1));
-    return hasRoom && (this.#leftSome || hasLeft);
+    return this.#isRoundDue(0) || this.#isRoundDue(1) || (this.#hasRoom(1) && (this.#leftSome || hasLeft));
+  }
+
+  /** To be called when messages were accepted: lines that the present round has passed are looked at again after it. */
+  expectArrivals(): void {
+    this.#hasArrivals[0] = true;
+    this.#hasArrivals[1] = true;
   }
 
   /** How long to wait for a notification before the next scan. */
   get pauseMs(): number {
-    return Math.max(this.#scanMs, this.#isBusy ? BUSY_POLL_MS : QUEUE_POLL_MS);
+    return Math.max(this.#roundMs, this.#isBusy ? BUSY_POLL_MS : QUEUE_POLL_MS);
   }
 
   /** Leases as many messages as there is room for, transactional mail first. */
   async lease(): Promise<void> {
     const { receive } = this.#options;
     this.#leftSome = false;
-    this.#isBusy = false;
     const most = this.#batch;
     this.#scanMs = 0;
+    if (!this.#cursors[0].isMidRound && !this.#cursors[1].isMidRound) {
+      this.#isBusy = false;
+      this.#roundMs = 0;
+    }
     for (const priority of [0, 1] as const) {
       const limit = Math.min(most, this.#roomFor(priority));
       const bytes = this.#bytesFor(priority);
@@ -88,6 +99,7 @@ export class Leasing {
         this.#leftSome = true;
         continue;
       }
+      if (!this.#cursors[priority].isMidRound) this.#hasArrivals[priority] = false;
       const until = performance.now() + LEASE_SECONDS * 1000;
       const saturated = this.#options.saturatedDomains(priority);
       const messages = await this.#leasePriority(priority, { limit, bytes, saturated });
@@ -125,7 +137,9 @@ export class Leasing {
         crowded: this.#crowded,
       },
     });
-    this.#scanMs += performance.now() - asked;
+    const tookMs = performance.now() - asked;
+    this.#scanMs += tookMs;
+    this.#roundMs += tookMs;
     return messages;
   }
 
@@ -139,6 +153,16 @@ export class Leasing {
   #isCrowded(workspaceId: WorkspaceId, priority: Priority): boolean {
     const { bytes } = this.#options.held.ofWorkspace(workspaceId);
     return bytes > shareOf(limits.contentUnderWay, priority) / 2;
+  }
+
+  /** Whether lines are left to be looked at, and there is room for their messages. */
+  #isRoundDue(priority: Priority): boolean {
+    const isOpen = this.#cursors[priority].isMidRound || this.#hasArrivals[priority];
+    return isOpen && this.#hasRoom(priority);
+  }
+
+  #hasRoom(priority: Priority): boolean {
+    return this.#roomFor(priority) >= this.#batch && this.#bytesFor(priority) > 0;
   }
 
   get #batch(): number {

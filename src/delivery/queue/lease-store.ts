@@ -4,12 +4,12 @@
  */
 
 import sql, { type Sql } from "sql-template-tag";
-import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
-import type { Holding } from "./held-messages.ts";
-import { LARGE_BYTES, type LeasedEntry, withMail } from "./leased-mail-store.ts";
+import { nilId } from "#platform/ids.ts";
+import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimited } from "./lease-order.ts";
+import { type LeasedEntry, withMail } from "./leased-mail-store.ts";
 
 /** The suppression check made at acceptance is trusted for this long. */
 const CHECK_VALID_SECONDS = 5;
@@ -18,103 +18,56 @@ const RESERVED_SECONDS = 120;
 /** Accepted and requeued messages become visible within this time after they are due, by the clock of any machine. */
 const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
 
-/** The parameters of one lease statement. */
-export interface LeaseOrder {
-  readonly workerId: string;
-  readonly priority: Priority;
-  readonly limit: number;
-  readonly bytes: number;
-  readonly seconds: number;
-  /** Recipient domains whose lanes are saturated, as destinationKey of smtp-transport.ts makes them. */
-  readonly saturated: readonly string[];
-  /** The networks of this machine: messages reserved for another source address stay in the queue. */
-  readonly networks?: readonly string[];
-  /** Campaigns whose messages are not leased. */
-  readonly halted?: readonly string[];
-  /** The limit of one workspace; unlimited without it. */
-  readonly share?: WorkspaceShare;
-}
-
-/** How many of the worker's held messages may belong to one workspace. */
-export interface WorkspaceShare {
-  readonly messages: number;
-  readonly bytes: number;
-  /** The messages and bytes that the worker already holds for each workspace. */
-  readonly held: readonly (Holding & { readonly workspaceId: WorkspaceId })[];
-  /** Workspaces of which nothing more is leased. */
-  readonly full: readonly WorkspaceId[];
-  /** Workspaces of which no more large messages (LARGE_BYTES) are leased. */
-  readonly crowded: readonly WorkspaceId[];
-}
-
-const unlimited: WorkspaceShare = {
-  messages: Number.MAX_SAFE_INTEGER,
-  bytes: Number.MAX_SAFE_INTEGER,
-  held: [],
-  full: [],
-  crowded: [],
-};
 /** The small messages of a workspace may exceed its share of bytes by this factor, the large ones may not. */
 const SMALL_SHARE = 1.5;
 
-/** One line of the queue: a campaign, or what a workspace sends outside of campaigns. */
-export interface Line {
-  readonly workspace_id: WorkspaceId;
-  /** The nil UUID outside of campaigns. */
-  readonly campaign_id: string;
-}
-
-/** Where the scan of a line begins: messages due earlier cannot be leased now. */
-export interface LineStart extends Line {
-  readonly starts_at: Date;
+/** A line of which messages are leased. */
+export interface LeasedLine extends LineStart {
+  /** How many messages it gets before unused room is given to others. */
+  readonly share: number;
 }
 
 /**
- * Leases due messages of one priority: up to `limit`, with up to `bytes` of content, but at least one message.
+ * Leases due messages of one priority from the lines: up to `limit`, with up to `bytes` of content, but at least one message.
  *
- * Each campaign is a line, and so are a workspace's messages outside of campaigns. Each workspace gets an equal share of the
- * batch, split over its lines; unused share is given to other lines in random order. Within a line the oldest goes first. No
+ * Each line gets its share; unused room is given to other lines in random order. Within a line the oldest goes first. No
  * workspace may exceed its share of the worker, except by one message; large messages (LARGE_BYTES) take the room that small
- * ones leave. Mail of suspended workspaces and of `halted` campaigns stays in the queue.
- *
- * @param starts where the scan of a line begins (queue-cursor.ts); lines that are not named are scanned from the start
+ * ones leave.
  */
-export async function leaseMessages(
+export async function leaseFromLines(
   db: Queryable,
   lease: LeaseOrder,
-  starts: readonly LineStart[] = [],
-): Promise<LeasedMessage[]> {
-  return withMail(db, await leaseQueued(db, lease, starts));
+  lines: readonly LeasedLine[],
+): Promise<(LeasedMessage & Line)[]> {
+  return withMail(db, await leaseQueued(db, lease, lines));
 }
 
-function leaseQueued(db: Queryable, lease: LeaseOrder, starts: readonly LineStart[]): Promise<LeasedEntry[]> {
+function leaseQueued(
+  db: Queryable,
+  lease: LeaseOrder,
+  lines: readonly LeasedLine[],
+): Promise<(LeasedEntry & Line)[]> {
   const { share = unlimited } = lease;
   return db.rows(
     sql`
-    with recursive ${linesOf(lease, starts)}, open_line as materialized (
-      select workspace_id, campaign_id, starts_at, is_routed, is_crowded,
-        ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
-          / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
-      -- An empty line, known from queue-cursor.ts only, gets no share.
-      from line cross join lateral (
-        select q.bytes, line.workspace_id = any (${share.crowded}::uuid[]) as is_crowded from delivery_queue q
-        where ${betweenTimes(lease, sql`line.starts_at`, sql`now()`)} limit 1) first
-      where campaign_id <> all (${lease.halted ?? []}::uuid[])
-        and workspace_id <> all (array(select id from workspaces where is_suspended))
-        and workspace_id <> all (${share.full}::uuid[])
-        -- All messages of a campaign have the same size.
-        and not (is_crowded and campaign_id <> ${nilId} and bytes > ${LARGE_BYTES})
+    with line as materialized (
+      select workspace_id, campaign_id, share, coalesce(starts_at, '-infinity') as starts_at,
+        workspace_id = any (${share.crowded}::uuid[]) as is_crowded, ${isRouted}
+      from unnest(
+        ${lines.map((line) => line.workspace_id)}::uuid[],
+        ${lines.map((line) => line.campaign_id)}::uuid[],
+        ${lines.map((line) => line.starts_at)}::timestamptz[],
+        ${lines.map((line) => line.share)}::bigint[]) as given (workspace_id, campaign_id, starts_at, share)
     ), shared as materialized (
-      select head.*, line.campaign_id from (select * from open_line order by random()) line
+      select head.*, line.campaign_id from (select * from line order by random()) line
       cross join lateral (${headOf(lease, sql`line.share`, sql`true`)}) head
       limit ${lease.limit}
     ), more as materialized (
       -- Lines that did not fill their share have nothing more due.
       select head.*, line.campaign_id from (
-        select open_line.* from open_line join (
+        select line.* from line join (
           select workspace_id, campaign_id, count(*) as taken from shared group by workspace_id, campaign_id) filled
-          on filled.workspace_id = open_line.workspace_id and filled.campaign_id = open_line.campaign_id
-            and taken >= share
+          on filled.workspace_id = line.workspace_id and filled.campaign_id = line.campaign_id and taken >= share
         order by random()) line
       cross join lateral (${headOf(
         lease,
@@ -156,7 +109,7 @@ function leaseQueued(db: Queryable, lease: LeaseOrder, starts: readonly LineStar
       -- By ctid, because by their key the planner might find the locked rows through other indexes. A row updated in the
       -- meantime has moved and is left for the next lease.
       from due where q.ctid = due.slot
-      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+      returning q.workspace_id, q.campaign_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
         case when q.attempts = 0 then coalesce(q.first_attempt_at, now()) else q.first_attempt_at end as first_attempt_at,
         host(q.source_ip) as source_ip,
         -- Both times are of the database clock, so machines with different clocks agree.
@@ -169,40 +122,8 @@ function leaseQueued(db: Queryable, lease: LeaseOrder, starts: readonly LineStar
   );
 }
 
-/**
- * All lines of a priority, by a loose index scan: one step per line. From a known line the step goes to the next known line,
- * past its dead index entries, which can be many more than its messages while a backup runs.
- */
-function linesOf({ priority }: LeaseOrder, given: readonly (Line & Partial<LineStart>)[]): Sql {
-  // The scan begins with the first line that is possible: that of the mail about accounts, which may be empty.
-  const isFirst = (line: Line) => line.workspace_id === nilId && line.campaign_id === nilId;
-  const first = { workspace_id: nilId, campaign_id: nilId, starts_at: null };
-  const known = given.some(isFirst) ? given : [first, ...given];
-  return sql`
-    known as materialized (
-      select *, lead(workspace_id, 1, ${lastId}::uuid) over neighbours as next_workspace_id,
-        lead(campaign_id, 1, ${lastId}::uuid) over neighbours as next_campaign_id
-      from unnest(
-        ${known.map((line) => line.workspace_id)}::uuid[],
-        ${known.map((line) => line.campaign_id)}::uuid[],
-        ${known.map((line) => line.starts_at ?? null)}::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
-      window neighbours as (order by workspace_id, campaign_id)
-    ), step as (
-      select * from known
-      union all
-      select next.*, null::timestamptz, next_workspace_id, next_campaign_id from step cross join lateral (
-        select q.workspace_id, q.campaign_id from delivery_queue q
-        where (q.priority, q.workspace_id, q.campaign_id) > (${priority}, step.workspace_id, step.campaign_id)
-          and (q.priority, q.workspace_id, q.campaign_id) < (${priority}, step.next_workspace_id, step.next_campaign_id)
-        order by q.priority, q.workspace_id, q.campaign_id limit 1) next
-    ), line as materialized (
-      select workspace_id, campaign_id, coalesce(starts_at, '-infinity') as starts_at,
-        workspace_id = any (array(select workspace_id from routed_workspaces)) as is_routed
-      from step where (workspace_id, campaign_id) <> (${nilId}::uuid, ${nilId}::uuid) or exists (
-        select from delivery_queue q
-        where (q.priority, q.workspace_id, q.campaign_id) = (${priority}, ${nilId}::uuid, ${nilId}::uuid))
-    )`;
-}
+/** Whether the lanes of a line's workspace are its own (saturated). */
+const isRouted = sql`exists (select from routed_workspaces r where r.workspace_id = given.workspace_id) as is_routed`;
 
 /** The first messages of a line that may be leased. */
 function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {
@@ -247,15 +168,20 @@ export interface PassedOver extends Line {
   readonly due_at: readonly Date[];
 }
 
-/** Reads for each line what a scan passes over row by row, including `known` lines that are empty now. */
+/** Reads for each of the lines what a scan passes over row by row, also if the line is empty. */
 export function listPassedOver(
   db: Queryable,
   lease: LeaseOrder,
-  known: readonly Line[],
+  lines: readonly Line[],
 ): Promise<PassedOver[]> {
   // Times are truncated to milliseconds on their way here, so no message is skipped.
   return db.rows(sql`
-    with recursive ${linesOf(lease, known)}
+    with line as materialized (
+      select workspace_id, campaign_id, ${isRouted}
+      from unnest(
+        ${lines.map((line) => line.workspace_id)}::uuid[],
+        ${lines.map((line) => line.campaign_id)}::uuid[]) as given (workspace_id, campaign_id)
+    )
     select line.workspace_id, line.campaign_id, passed.ends_at, coalesce(sum(front.count), 0)::integer as count,
       coalesce(array_agg(front.place) filter (where front.place is not null), '{}') as places,
       coalesce(array_agg(front.due_at) filter (where front.place is not null), '{}') as due_at

@@ -7,9 +7,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { inSpanOfSql, submissionsOfSql } from "#messages/partitions/ids-span.ts";
 import { integerArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-
-/** Larger content is loaded only when the message is composed, and assembled in a thread of its own. */
-export const LARGE_BYTES = 100 * 1024;
+import { LARGE_BYTES } from "./lease-order.ts";
 
 /** A leased message as the queue has it. */
 export type LeasedEntry = Pick<
@@ -34,7 +32,10 @@ type Mail = Omit<LeasedMessage, keyof LeasedEntry> & {
 };
 
 /** The messages with their mail, in the same order. Those that are no longer in the log are left out. */
-export async function withMail(db: Queryable, entries: readonly LeasedEntry[]): Promise<LeasedMessage[]> {
+export async function withMail<Entry extends LeasedEntry>(
+  db: Queryable,
+  entries: readonly Entry[],
+): Promise<(Entry & LeasedMessage)[]> {
   if (entries.length === 0) return [];
   const ids = entries.map((entry) => entry.message_id);
   const mails = await db.rows<Mail>(

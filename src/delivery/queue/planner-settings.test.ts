@@ -6,9 +6,8 @@ import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { resultOfSmtp } from "./decide-result.ts";
-import { leaseMessages } from "./lease-store.ts";
 import { PLANNER_SETTINGS } from "./queue-store.ts";
 import { settleLeases } from "./settle-leases-store.ts";
 
@@ -29,7 +28,7 @@ const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } 
 /** Leases and delivers a batch; resolves to the number of messages and of rows read by sequential scans. */
 const deliverBatch = () =>
   delivery.transaction(async (tx) => {
-    const messages = await leaseMessages(tx, order, []);
+    const messages = await leaseMessages(tx, order);
     const conclusions = messages.map((message) =>
       resultOfSmtp(message, { result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
     );
@@ -63,7 +62,7 @@ test("a named statement is planned once per connection", async () => {
     await delivery.rows(sql`
       select name, custom_plans as "plannedAnew" from pg_prepared_statements order by name`),
   ).toEqual(
-    ["lease messages", "read leased mail", "record outcomes", "settle leases"].map((name) => ({
+    ["lease messages", "list open lines", "read leased mail", "record outcomes", "settle leases"].map((name) => ({
       name,
       plannedAnew: 0,
     })),

@@ -1,10 +1,10 @@
 /**
- * Keeps scans of the queue at constant cost, by remembering per line where the first leasable row is. Without this a scan
- * would pass row by row over the messages of saturated lanes, and over index entries of rows that were deleted but are still
- * visible to an old snapshot (a running backup).
+ * Keeps leases at constant cost. Each takes messages from the lines whose turn it is (line-turns.ts), and in each line it begins
+ * where the first leasable row is. Without this it would pass row by row over the messages of saturated lanes, and over index
+ * entries of rows that were deleted but are still visible to an old snapshot (a running backup).
  *
- * After a slow scan the process reads once, for every line, how many messages are passed over and for which lanes. Its next
- * scans begin behind them, or at the first message of a lane that is no longer saturated.
+ * After a slow lease the process reads once, for each line of that lease, how many messages are passed over and for which
+ * lanes. Its next scans of the line begin behind them, or at the first message of a lane that is no longer saturated.
  *
  * A message inserted before that position (its transaction or clock was more than five seconds behind) waits until the
  * positions are read again: after 10 seconds, or after 20 times the duration of the reading, at most a minute.
@@ -13,13 +13,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import {
-  type LeaseOrder,
-  type LineStart,
-  leaseMessages,
-  listPassedOver,
-  type PassedOver,
-} from "./lease-store.ts";
+import type { LeaseOrder, Line, LineStart } from "./lease-order.ts";
+import { leaseFromLines, listPassedOver, type PassedOver } from "./lease-store.ts";
+import { keyOf, LineTurns } from "./line-turns.ts";
 
 /** Positions are read after a scan that took this long. */
 const SLOW_SCAN_MS = 50;
@@ -39,11 +35,18 @@ const MAX_WAIT_MS = 500;
 /** How long the position of a line is read again although nothing waits in the line. */
 const LINE_KEPT_MS = 600_000;
 
-/** The positions of all lines of one priority. */
+/** Lines of slow leases whose positions are read together. */
+const MOST_READ = 2_000;
+
+/** The turns and positions of the lines of one priority. */
 export class QueueCursor {
   readonly #slowMs: number;
   readonly #now: () => number;
+  readonly #turns = new LineTurns();
+  /** In the order of lines. */
   #passed: readonly PassedOver[] = [];
+  /** The lines of slow leases since the last reading. */
+  readonly #slow = new Map<string, Line>();
   #validUntil = 0;
   /** When a slow scan may trigger a reading although the positions are still valid. */
   #mayReadAt = 0;
@@ -58,17 +61,34 @@ export class QueueCursor {
     this.#now = now;
   }
 
+  /** Whether lines are left that no lease has looked at since the last look at the first line. */
+  get isMidRound(): boolean {
+    return this.#turns.isMidRound;
+  }
+
+  /** Leases messages of the lines whose turn it is. */
   async lease(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
     this.#readWhenDue(db, order);
     if (this.#reading) await Promise.race([this.#reading, delay(MAX_WAIT_MS, undefined, { ref: false })]);
     const starts = startsOf(this.#passed, new Set(order.saturated));
     const startedAt = this.#now();
+    let lines: readonly Line[] = [];
     try {
-      return await leaseMessages(db, order, starts);
+      const open = await this.#turns.next(db, order, starts);
+      lines = open;
+      if (open.length === 0) return [];
+      const messages = await leaseFromLines(db, order, open);
+      this.#turns.taken(open, messages);
+      return messages;
     } finally {
       // Also after a failure: a statement that timed out was slow.
       this.#wasSlow = this.#now() - startedAt >= this.#slowMs;
+      if (this.#wasSlow) this.#noteSlow(lines);
     }
+  }
+
+  #noteSlow(lines: readonly Line[]): void {
+    for (const line of lines) if (this.#slow.size < MOST_READ) this.#slow.set(keyOf(line), line);
   }
 
   #readWhenDue(db: Queryable, order: LeaseOrder): void {
@@ -76,27 +96,29 @@ export class QueueCursor {
     const dueAt = this.#wasSlow ? Math.min(this.#mayReadAt, this.#validUntil) : this.#validUntil;
     if (this.#reading || now < dueAt) return;
     const known = now < this.#linesKnownUntil ? this.#passed : [];
-    if (!this.#wasSlow && known.length === 0) {
+    if (known.length === 0) this.#linesKnownUntil = now + LINE_KEPT_MS;
+    const lines = new Map<string, Line>([
+      ...known.map((line) => [keyOf(line), line] as const),
+      ...this.#slow,
+    ]);
+    this.#slow.clear();
+    if (lines.size === 0) {
       this.#passed = [];
       return;
     }
-    if (known.length === 0) this.#linesKnownUntil = now + LINE_KEPT_MS;
-    this.#reading = this.#read(db, order, known, now).finally(() => {
+    this.#reading = this.#read(db, order, [...lines.values()], now).finally(() => {
       this.#reading = undefined;
     });
   }
 
   /** Never rejects: the scan itself fails if the database is unavailable. */
-  async #read(
-    db: Queryable,
-    order: LeaseOrder,
-    known: readonly PassedOver[],
-    startedAt: number,
-  ): Promise<void> {
-    const passed = await listPassedOver(db, order, known).catch((): PassedOver[] => []);
+  async #read(db: Queryable, order: LeaseOrder, lines: readonly Line[], startedAt: number): Promise<void> {
+    const passed = await listPassedOver(db, order, lines).catch((): PassedOver[] => []);
     const now = this.#now();
     const isSlow = now - startedAt >= this.#slowMs * SLOW_READING_FACTOR;
-    this.#passed = passed.filter(({ count }) => isSlow || count >= MIN_PASSED_OVER);
+    this.#passed = passed
+      .filter(({ count }) => isSlow || count >= MIN_PASSED_OVER)
+      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     this.#mayReadAt = now + (now - startedAt) * READING_BUDGET;
     this.#validUntil = Math.min(Math.max(this.#mayReadAt, now + MIN_KEPT_MS), now + MAX_KEPT_MS);
   }

@@ -7,10 +7,11 @@ import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { requeue, resultOfSmtp } from "./decide-result.ts";
-import { leaseMessages } from "./lease-store.ts";
+import { leaseFromLines } from "./lease-store.ts";
+import { LineTurns } from "./line-turns.ts";
 import { releaseHeld } from "./queue-store.ts";
 
 const db = await testDatabase();
@@ -55,7 +56,8 @@ test("mail about accounts, whose workspace is the first possible one, is leased 
   const held = new Set<string>();
   for (const starts of [[], [first]]) {
     await db.run(sql`update delivery_queue set due_at = now() - interval '1 second'`);
-    const leased = await leaseMessages(db, { ...order, networks: here, limit: 10 }, starts);
+    const ten = { ...order, networks: here, limit: 10 };
+    const leased = await leaseFromLines(db, ten, await new LineTurns().next(db, ten, starts));
     const ids = leased.map(({ message_id }) => message_id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const one of ids) held.add(one);

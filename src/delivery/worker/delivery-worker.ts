@@ -197,7 +197,10 @@ export class DeliveryWorker {
     });
     this.#beating = heartbeat.run(this.#stopping.signal);
     await recovery.run();
-    void listen(db, DELIVERY_CHANNEL, this.#stopping.signal, () => this.#wake.resolve());
+    void listen(db, DELIVERY_CHANNEL, this.#stopping.signal, () => {
+      this.#leasing.expectArrivals();
+      this.#wake.resolve();
+    });
     this.#working = this.#leaseUntilStopped();
   }
 

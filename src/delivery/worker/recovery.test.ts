@@ -5,7 +5,6 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { resultOfSmtp } from "#delivery/queue/decide-result.ts";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -14,7 +13,7 @@ import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { Journal } from "./journal.ts";
 import { Recovery } from "./recovery.ts";
 

@@ -5,7 +5,6 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type DeliveryResult, resultOfSmtp } from "#delivery/queue/decide-result.ts";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -15,7 +14,7 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { Journal, readJournal, removeJournal } from "./journal.ts";
 import { ResultWriter, writeResultBatch, writeResults } from "./result-writer.ts";
 

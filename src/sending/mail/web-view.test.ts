@@ -1,14 +1,13 @@
 /** The links and the web view of a mail that was sent say what the mail said, whatever becomes of its recipient's data. */
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { createLog } from "#platform/log/log.ts";
 import { advanceDueAutoresponders as advanceAutoresponders } from "#sending/autoresponders/advance.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";
 import { advanceDueCampaigns as advanceCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { startService } from "#test/support/service.ts";
 import { linkKey } from "#test/support/tracked-campaign.ts";
 import { visit } from "#test/support/tracking-visits.ts";

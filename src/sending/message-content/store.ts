@@ -1,7 +1,7 @@
 /** Reads a message with everything that it was composed from. */
 import sql from "sql-template-tag";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { LARGE_BYTES } from "#delivery/queue/leased-mail-store.ts";
+import { LARGE_BYTES } from "#delivery/queue/lease-order.ts";
 import type { MessageSource, StoredStatus } from "#messages/message/status.ts";
 import { submissionsOfSql } from "#messages/partitions/ids-span.ts";
 import type { Queryable } from "#platform/database/pool.ts";

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { settleLeases } from "#delivery/queue/settle-leases-store.ts";
 import { newId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { draft } from "#test/support/drafts.ts";
+import { leaseMessages } from "#test/support/lease-order.ts";
 import { startService } from "#test/support/service.ts";
 
 const service = await startService();

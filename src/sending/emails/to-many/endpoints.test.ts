@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { eraseRecipient } from "#messages/erase-recipient-store.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { newId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { leaseMessages } from "#test/support/lease-order.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { startService } from "#test/support/service.ts";
 import { announceMoved } from "#webhooks/events/announce-message-events.ts";
