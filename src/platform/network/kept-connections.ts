@@ -74,7 +74,8 @@ class IdleConnections {
 function keeping<A extends HttpAgent>(agent: A, idle: IdleConnections): A {
   const { getName, keepSocketAlive, reuseSocket } = agent;
   return Object.assign(agent, {
-    getName: (request: Partial<PinnedOptions> = {}) => `${getName.call(agent, request)} ${request.addresses}`,
+    getName: (request: Partial<PinnedOptions> = {}) =>
+      `${getName.call(agent, request)} ${request.addresses?.toSorted()}`,
     keepSocketAlive(connection: Duplex) {
       // The types lack the answer: false if the server closes the connection too soon.
       const isKept: unknown = keepSocketAlive.call(agent, connection);
