@@ -29,6 +29,7 @@ import { benchSubmission } from "./submission.ts";
 import { benchSuppression } from "./suppression.ts";
 import { type Figure, table } from "./table.ts";
 import { benchValidations } from "./validations.ts";
+import { benchWebhooks } from "./webhooks.ts";
 
 const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["accept", benchAccept],
@@ -51,6 +52,7 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["submission", benchSubmission],
   ["suppression", benchSuppression],
   ["validations", benchValidations],
+  ["webhooks", benchWebhooks],
 ]);
 
 /** Run only if they are named: they fill what `reports` and `segments` fill, too. */

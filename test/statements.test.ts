@@ -23,7 +23,8 @@ import {
   insertRecipients,
   listMembersSql,
 } from "#sending/campaigns/audience/recipients-store.ts";
-import { leaseDeliveries } from "#webhooks/deliveries/store.ts";
+import { leaseDeliveries } from "#webhooks/deliveries/lease-store.ts";
+import { queueRequestedTurns, requestTurn } from "#webhooks/deliveries/turns-store.ts";
 import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
@@ -178,8 +179,10 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   ],
   [
     "lease-webhook-deliveries",
-    (into) => {
+    async (into) => {
       const now = new Date();
+      await requestTurn(into, workspaceId, now);
+      await queueRequestedTurns(into, now, 1);
       const limits = { now, until: now, most: 100, mostOfWebhook: 10, mostOfWorkspace: 50 };
       return into.transaction((tx) => leaseDeliveries(tx, limits));
     },

@@ -43,9 +43,6 @@ create table webhook_deliveries (
   attempts integer not null default 0,
   tries smallint not null default 0,
   next_attempt_at timestamptz,
-  -- Rises with every lease. Only the holder of the newest lease may write a result, until leased_until.
-  lease_number integer not null default 0,
-  leased_until timestamptz,
   -- attempted_at, status_code, error and duration_ms describe the last attempt.
   attempted_at timestamptz,
   status_code smallint,
@@ -59,10 +56,42 @@ create table webhook_deliveries (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index webhook_deliveries_due on webhook_deliveries (workspace_id, webhook_id, next_attempt_at)
   where status = 'pending';
-create index webhook_deliveries_leased on webhook_deliveries (leased_until) where leased_until is not null;
 -- Nearly all deliveries were successful. The primary key finds these.
 create index webhook_deliveries_by_status on webhook_deliveries (workspace_id, webhook_id, status, id)
   where status <> 'delivered';
 create index webhook_deliveries_by_age on webhook_deliveries (created_at);
 -- Deliveries of one type of event, in the order of the list.
 create index webhook_deliveries_by_type on webhook_deliveries (workspace_id, webhook_id, type, id);
+
+-- An attempt in progress, or one that a killed process left behind. A delivery has at most one lease.
+create table webhook_leases (
+  workspace_id uuid not null,
+  webhook_id uuid not null,
+  delivery_id uuid not null,
+  -- Which lease it is: only its holder may write the result.
+  lease_id uuid not null,
+  -- From then on another sender may lease the delivery.
+  leased_until timestamptz not null,
+  primary key (workspace_id, webhook_id, delivery_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+-- The line in which workspaces have their deliveries made: a sender looks at the workspace whose turn_at is smallest. The
+-- rows of a transaction that makes deliveries due are not written here but in webhook_turn_requests, because they would
+-- wait for the lock of a sender, and for each other.
+create table webhook_turns (
+  workspace_id uuid not null,
+  -- When a sender looks next; infinity: not before a request.
+  turn_at timestamptz not null,
+  -- Since when the oldest delivery has been due that the last look left in the line; null: it left none.
+  due_at timestamptz,
+  primary key (workspace_id)
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
+create index webhook_turns_in_line on webhook_turns (turn_at);
+
+-- A delivery of this workspace became due, or becomes due at this time.
+create table webhook_turn_requests (
+  workspace_id uuid not null,
+  id bigint generated always as identity not null,
+  due_at timestamptz not null,
+  primary key (workspace_id, id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);

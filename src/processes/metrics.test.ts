@@ -7,11 +7,13 @@ import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { saveRunningProcess } from "#platform/process/running-processes-store.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
+import { MINUTE_MS } from "#platform/time-units.ts";
 import { version } from "#platform/version.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { draft } from "#test/support/drafts.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
+import { insertDelivery } from "#webhooks/deliveries/store.ts";
 import { CounterTally, type CountIncrement } from "./counters.ts";
 import { createProcessMetrics } from "./metrics.ts";
 import { createReactions } from "./reactions.ts";
@@ -94,16 +96,15 @@ test("jobs, recurring tasks and webhooks that wait are counted, with the time si
     insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
     select ${workspaceId}, id, 'https://hooks.test', '{*}', id = ${webhook}, '', now(), now()
     from unnest(${[webhook, off]}::uuid[]) as w (id)`);
-  for (const [id, minutes] of [
-    [webhook, 2],
-    [webhook, -2],
-    [off, 60],
-  ] as const) {
-    await db.run(sql`
-      insert into webhook_deliveries (workspace_id, webhook_id, id, type, body, next_attempt_at, created_at)
-      values (${workspaceId}, ${id}, ${newId()}, 'message.delivered', '{}',
-        ${clock.now()}::timestamptz - make_interval(mins => ${minutes}), now())`);
+  for (const minutes of [2, -2]) {
+    const time = new Date(clock.now().getTime() - minutes * MINUTE_MS);
+    const event = { workspaceId, id: newId(), type: "message.delivered", body: "{}", time };
+    await insertDelivery(db, workspaceId, webhook, event);
   }
+  await db.run(sql`
+    insert into webhook_deliveries (workspace_id, webhook_id, id, type, body, next_attempt_at, created_at)
+    values (${workspaceId}, ${off}, ${newId()}, 'message.delivered', '{}',
+      ${clock.now()}::timestamptz - interval '1 hour', now())`);
   await db.run(sql`
     select graphile_worker.add_job('every:test', '{}'::json, run_at := now() - interval '3 minutes')`);
   const [waiting, running, oldest, deliveries, late, tasks] = await valuesOf(

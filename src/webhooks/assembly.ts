@@ -4,8 +4,9 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
+import { KeptConnections } from "#platform/network/kept-connections.ts";
 import { countWaitingDeliveries, waitOfOldestDelivery } from "./deliveries/backlog-store.ts";
-import { startSender, type WebhookAttemptResult, type WebhookSender } from "./deliveries/sender.ts";
+import { type WebhookAttemptResult, WebhookSender } from "./deliveries/sender.ts";
 import {
   removeOldWebhookDeliveries,
   SwitchOffOverfullWebhooks,
@@ -47,6 +48,9 @@ export function startWebhooks(
   const post = createReceiver({
     resolver: createResolver({ servers: config.DNS_SERVERS, ...WEBHOOK_DNS }),
     allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS,
+    connections: new KeptConnections(),
   });
-  return startSender({ db, clock, log, secrets, post, onAttempt });
+  const sender = new WebhookSender({ db, clock, log, secrets, post, onAttempt });
+  sender.start();
+  return sender;
 }

@@ -24,6 +24,7 @@ import {
   updateFailedToReplay,
   updateToReplay,
 } from "./deliveries/store.ts";
+import { requestTurn } from "./deliveries/turns-store.ts";
 import { EVERY_EVENT, eventTypes, TEST_EVENT } from "./event-catalogue.ts";
 import { deliveryOf } from "./events/announce.ts";
 import { readReceiverUrl } from "./receiver-url.ts";
@@ -153,7 +154,12 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
           description: body.description,
           is_active: body.is_active,
         };
-        return required(await updateWebhook(db, workspaceId, id, changes, clock.now()), "Webhook");
+        return db.transaction(async (tx) => {
+          const now = clock.now();
+          const updated = required(await updateWebhook(tx, workspaceId, id, changes, now), "Webhook");
+          if (body.is_active) await requestTurn(tx, workspaceId, now);
+          return updated;
+        });
       },
     }),
     endpoint({

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
+import { KeptConnections } from "#platform/network/kept-connections.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { answerWith, startReceiver } from "#test/support/webhook-receiver.ts";
 import { createReceiver } from "./post-to-receiver.ts";
@@ -14,8 +15,9 @@ const receiver = await startReceiver();
 afterAll(() => Promise.all([dns.close(), receiver.close()]));
 const resolver = createResolver({ servers: [dns.address], timeoutMs: 10_000, tries: 1 });
 const timeoutMs = 20_000;
-const post = createReceiver({ resolver, allowPrivate: true, timeoutMs });
-const postPublic = createReceiver({ resolver, allowPrivate: false, timeoutMs });
+const connections = new KeptConnections();
+const post = createReceiver({ resolver, allowPrivate: true, timeoutMs, connections });
+const postPublic = createReceiver({ resolver, allowPrivate: false, timeoutMs, connections });
 const attempt = (url: string) => ({ url, headers: { "webhook-id": "1" }, body: '{"a":"ä"}' });
 
 beforeEach(() => {
@@ -64,7 +66,7 @@ test("of an endless answer little is read", async () => {
 });
 
 test("who does not answer in time has failed; who answers and then stalls has not", async () => {
-  const impatient = createReceiver({ resolver, allowPrivate: true, timeoutMs: 2_000 });
+  const impatient = createReceiver({ resolver, allowPrivate: true, timeoutMs: 2_000, connections });
   receiver.answer = () => {};
   expect(await impatient(attempt(receiver.url))).toMatchObject({
     isDelivered: false,
@@ -142,7 +144,7 @@ test("where a name was looked at is what is connected to, whatever it leads to a
       return answer;
     },
   };
-  const pinned = createReceiver({ resolver: rebinding, allowPrivate: true, timeoutMs: 1_000 });
+  const pinned = createReceiver({ resolver: rebinding, allowPrivate: true, timeoutMs: 1_000, connections });
   expect(await pinned(attempt(`http://rebind.test:${receiver.port}/`))).toMatchObject({ isDelivered: true });
   expect(receiver.arrived).toHaveLength(1);
   expect(dns.questions.filter(({ type }) => type === "A")).toHaveLength(1);
@@ -163,7 +165,13 @@ test("the certificate has to be the name's, which is also asked for in the hands
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   dns.zone = { "other.test": { A: ["127.0.0.1"] }, "mx.example.test": { A: ["127.0.0.1"] } };
-  const trusting = createReceiver({ resolver, allowPrivate: true, timeoutMs: 2_000, authorities: [cert] });
+  const trusting = createReceiver({
+    resolver,
+    allowPrivate: true,
+    timeoutMs: 2_000,
+    connections,
+    authorities: [cert],
+  });
   expect(await trusting(attempt(`https://other.test:${port}/`))).toMatchObject({ isDelivered: false });
   expect(await trusting(attempt(`https://mx.example.test:${port}/`))).toMatchObject({ isDelivered: true });
   expect(names).toEqual(["other.test", "mx.example.test"]);

@@ -1,12 +1,13 @@
 /**
  * Sends one webhook as a POST. The receiver's host is resolved here, all its addresses must be public, and only these
- * checked addresses are connected to (no DNS rebinding). Redirects are not followed, only the beginning of the response body
+ * checked addresses are connected to (no DNS rebinding), or have a connection that was kept. Redirects are not followed, only the beginning of the response body
  * is read, and one deadline covers everything. Failures are results, never exceptions.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
 import type { Resolver } from "#dns/resolver-interface.ts";
+import type { KeptConnections } from "#platform/network/kept-connections.ts";
 import { outgoingRequest } from "#platform/network/outgoing-request.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";
@@ -51,6 +52,7 @@ export interface ReceiverOptions {
   readonly resolver: Pick<Resolver, "ipv4" | "ipv6">;
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
+  readonly connections: KeptConnections;
   /** Certificates (PEM) that are trusted instead of the root certificates of Node.js. */
   readonly authorities?: readonly string[];
 }
@@ -147,6 +149,7 @@ function post(
   {
     addresses,
     deadline,
+    connections,
     authorities,
   }: ReceiverOptions & { readonly addresses: Addresses; readonly deadline: AbortSignal },
 ): Promise<{ readonly status: number; readonly answer: ReceiverAnswer }> {
@@ -155,6 +158,7 @@ function post(
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
     addresses,
     deadline,
+    connections,
     body,
     ...(authorities && { ca: authorities }),
   } as const;

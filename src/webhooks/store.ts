@@ -121,21 +121,38 @@ export function listListening(
   );
 }
 
-/** Counts a delivery that was given up. The `most`th in a row switches the webhook off. */
-export async function recordFailure(
+/** What a webhook's deliveries that ended change in the count of its failures. */
+export interface EndedDeliveries {
+  readonly workspaceId: WorkspaceId;
+  readonly webhookId: string;
+  /** Whether one was successful: earlier failures do not count. */
+  readonly hasSucceeded: boolean;
+  /** Those given up after the last success. */
+  readonly failures: number;
+  /** Why the webhook is switched off if these failures are the last that it may have. */
+  readonly reason: string;
+}
+
+/** Counts deliveries that ended. The `most`th failure in a row switches the webhook off. */
+export async function recordEnded(
   db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-  { most, reason, now }: { readonly most: number; readonly reason: string; readonly now: Date },
+  ended: readonly EndedDeliveries[],
+  { most, now }: { readonly most: number; readonly now: Date },
 ): Promise<void> {
-  const isTheLast = sql`is_active and consecutive_failures + 1 >= ${most}`;
+  const column = <Value>(read: (one: EndedDeliveries) => Value) => ended.map(read);
+  const failures = sql`case when e.has_succeeded then 0 else w.consecutive_failures end + e.failures`;
+  const isTheLast = sql`w.is_active and ${failures} >= ${most}`;
   await db.run(sql`
-    update webhooks
-    set consecutive_failures = consecutive_failures + 1, is_active = is_active and not (${isTheLast}),
-      failing_since = coalesce(failing_since, ${now}),
-      disabled_reason = case when ${isTheLast} then ${reason} else disabled_reason end,
-      updated_at = case when ${isTheLast} then ${now} else updated_at end
-    where workspace_id = ${workspaceId} and id = ${id}`);
+    update webhooks w
+    set consecutive_failures = ${failures}, is_active = w.is_active and not (${isTheLast}),
+      failing_since = case when e.failures = 0 then case when not w.is_active then w.failing_since end
+        when e.has_succeeded and w.is_active then ${now}::timestamptz else coalesce(w.failing_since, ${now}) end,
+      disabled_reason = case when ${isTheLast} then e.reason else w.disabled_reason end,
+      updated_at = case when ${isTheLast} then ${now} else w.updated_at end
+    from unnest(${column(({ workspaceId }) => workspaceId)}::uuid[], ${column(({ webhookId }) => webhookId)}::uuid[],
+      ${column(({ hasSucceeded }) => hasSucceeded)}::boolean[], ${column(({ failures: count }) => count)}::integer[],
+      ${column(({ reason }) => reason)}::text[]) as e (workspace_id, webhook_id, has_succeeded, failures, reason)
+    where w.workspace_id = e.workspace_id and w.id = e.webhook_id and (e.failures > 0 or w.consecutive_failures > 0)`);
 }
 
 /** Switches an active webhook off; the API shows the reason. */
@@ -150,13 +167,6 @@ export async function switchOff(
     update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now},
       failing_since = coalesce(failing_since, ${now})
     where workspace_id = ${workspaceId} and id = ${id} and is_active`);
-}
-
-/** Resets the failures after a successful delivery. */
-export async function recordSuccess(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  await db.run(sql`
-    update webhooks set consecutive_failures = 0, failing_since = case when is_active then null else failing_since end
-    where workspace_id = ${workspaceId} and id = ${id} and consecutive_failures > 0`);
 }
 
 /** Deleted webhooks whose rows have not been removed, oldest first. */

@@ -11,7 +11,7 @@ import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
-import { recordFailure, recordSuccess, switchOff } from "#webhooks/store.ts";
+import { recordEnded, switchOff } from "#webhooks/store.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { type Notice, noticeOperations } from "./notice.ts";
@@ -254,8 +254,11 @@ describe("notices", () => {
       events: ["*"],
     });
     const { id } = body.data;
-    const fail = () =>
-      recordFailure(db, own.workspaceId, id, { most: 30, reason: "HTTP 503", now: clock.now() });
+    const record = (failures: number) => {
+      const ended = { workspaceId: own.workspaceId, webhookId: id, failures, hasSucceeded: failures === 0 };
+      return recordEnded(db, [{ ...ended, reason: "HTTP 503" }], { most: 30, now: clock.now() });
+    };
+    const fail = () => record(1);
     await fail();
     const since = clock.now().toISOString();
     clock.advance(HOUR_MS);
@@ -264,7 +267,7 @@ describe("notices", () => {
       since,
       message: expect.stringContaining("2 deliveries to"),
     });
-    await recordSuccess(db, own.workspaceId, id);
+    await record(0);
     expect(await own.list()).toEqual([]);
     await fail();
     const failing = only(await own.list());

@@ -1,13 +1,20 @@
 /**
- * One HTTP request to IP addresses that the caller has checked. Each request opens a connection of its own and closes it
- * after the response, so that a connection never outlives the check of its address.
+ * One HTTP request to IP addresses that the caller has checked. It opens a connection of its own and closes it after the
+ * response, unless the caller keeps connections.
  *
  * This uses node:http rather than undici. Measured with an undici Agent for each request: 365 to 430 requests/s instead of
  * 605 to 730 (HTTP), 43 to 72 instead of 52 to 98 (HTTPS), and 30 MB of memory in each process that imports it.
  */
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import {
+  type Agent,
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import type { KeptConnections, PinnedOptions } from "./kept-connections.ts";
 
 export interface OutgoingRequest {
   readonly method: "GET" | "HEAD" | "POST";
@@ -19,6 +26,8 @@ export interface OutgoingRequest {
   /** Trusted certificates (PEM); default: the root certificates of Node.js. */
   readonly ca?: string | readonly string[];
   readonly body?: string;
+  /** Where a connection is taken from, and kept afterwards. The request is sent twice if a kept connection breaks. */
+  readonly connections?: KeptConnections;
 }
 
 /**
@@ -28,28 +37,59 @@ export interface OutgoingRequest {
  */
 export async function outgoingRequest<Result>(
   url: URL,
-  { method, headers, addresses, deadline, ca, body }: OutgoingRequest,
+  request: OutgoingRequest,
   read: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
-  const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
+  const outgoing = send(url, request, request.connections?.agentFor(url.protocol));
+  let hasAnswered = false;
+  try {
+    return await finish(outgoing, (response) => {
+      hasAnswered = true;
+      return read(response);
+    });
+  } catch (fault) {
+    // The other side had closed the kept connection, or closed it when the request arrived.
+    if (!outgoing.reusedSocket || hasAnswered || request.deadline.aborted) throw fault;
+    return await finish(send(url, request, undefined), read);
+  }
+}
+
+function send(
+  url: URL,
+  { method, headers, addresses, deadline, ca, body }: OutgoingRequest,
+  agent: Agent | undefined,
+): ClientRequest {
+  const options: PinnedOptions = {
     method,
     headers,
+    addresses,
     lookup: pinnedLookup(addresses),
-    agent: false,
+    agent: agent ?? false,
     signal: deadline,
     ...(ca !== undefined && { ca: typeof ca === "string" ? ca : [...ca] }),
-  });
+  };
+  const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, options);
+  outgoing.end(body);
+  return outgoing;
+}
+
+/** Reads the response. Its connection is kept if the whole response was read and the agent keeps connections. */
+async function finish<Result>(
+  outgoing: ClientRequest,
+  read: (response: IncomingMessage) => Promise<Result>,
+): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   // The listener stays after the response: an error without a listener would end the process.
   outgoing.on("error", reject);
   outgoing.once("response", resolve);
   // After 101 Switching Protocols, Node.js closes the connection without a response or an error.
   outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));
-  outgoing.end(body);
+  let response: IncomingMessage | undefined;
   try {
-    return await read(await promise);
+    response = await promise;
+    return await read(response);
   } finally {
-    outgoing.destroy();
+    if (response?.readableEnded !== true) outgoing.destroy();
   }
 }
 

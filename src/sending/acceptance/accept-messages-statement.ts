@@ -122,7 +122,7 @@ export function insertsOf(
     ${ctes.suppressions} as materialized (${entriesFor(recipients)}),
     ${insertMessagesSql(messages, admission)}, queue as (${queue}),
     meter as (${takeAcceptedSql(messages, { accepted: ctes.log, now: meteredAt, isPlain })})
-    ${announceSuppressed && !isPlain ? sql`, announced as (${announceSuppressed(ctes.log)})` : empty}`;
+    ${announceSuppressed && !isPlain ? sql`, ${announceSuppressed(ctes.log)}` : empty}`;
 }
 
 /** Octets of content that a delivery worker has in memory while it sends the message. */

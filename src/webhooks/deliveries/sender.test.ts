@@ -4,8 +4,10 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
+import { KeptConnections } from "#platform/network/kept-connections.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { answerWith, startReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { announce } from "#webhooks/events/announce.ts";
@@ -13,8 +15,9 @@ import { createReceiver } from "#webhooks/post-to-receiver.ts";
 import { secretContext } from "#webhooks/signature.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { MOST_FAILURES, RETRY_AFTER_MS, sendDue, startSender } from "./sender.ts";
-import { leaseDeliveries, updateSettled } from "./store.ts";
+import { leaseDeliveries } from "./lease-store.ts";
+import { MOST_FAILURES, RETRY_AFTER_MS, WebhookSender } from "./sender.ts";
+import { settleDeliveries } from "./settle-store.ts";
 import {
   KEPT_DAYS,
   removeOld,
@@ -22,6 +25,7 @@ import {
   SwitchOffOverfullWebhooks,
   switchOffOverfull,
 } from "./switch-off-overfull-and-remove-old.ts";
+import { queueRequestedTurns } from "./turns-store.ts";
 
 const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;
@@ -33,16 +37,21 @@ const deps = {
   clock,
   log: createLog("silent"),
   secrets: createSecrets(SECRET_KEY),
-  post: createReceiver({ resolver: service.dns.resolver, allowPrivate: true, timeoutMs: 2_000 }),
+  post: createReceiver({
+    resolver: service.dns.resolver,
+    allowPrivate: true,
+    timeoutMs: 2_000,
+    connections: new KeptConnections(),
+  }),
   onAttempt: (result: string) => void results.push(result),
 };
 const signal = new AbortController().signal;
 
 /** Sends the due deliveries and waits for their results. */
 async function work(): Promise<number> {
-  const underWay = new Set<Promise<void>>();
-  const count = await sendDue(deps, underWay);
-  await Promise.all(underWay);
+  const sender = new WebhookSender(deps);
+  const count = await sender.sendDue();
+  await sender.settled();
   return count;
 }
 
@@ -82,7 +91,7 @@ const happen = (workspaceId: WorkspaceId, times = 1) =>
   );
 
 beforeEach(async () => {
-  await db.run(sql`delete from webhook_deliveries`);
+  await db.run(sql`truncate webhook_deliveries, webhook_leases, webhook_turns, webhook_turn_requests`);
   receiver.arrived.length = 0;
   results.length = 0;
   receiver.answer = answerWith(204);
@@ -372,11 +381,12 @@ describe("a webhook with too many pending deliveries", () => {
 });
 
 const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40 };
-const lease = () =>
-  db.transaction((tx) => {
-    const now = clock.now();
-    return leaseDeliveries(tx, { now, until: new Date(now.getTime() + 60_000), ...limits });
-  });
+async function lease() {
+  const now = clock.now();
+  await queueRequestedTurns(db, now, 1_000);
+  const until = new Date(now.getTime() + 60_000);
+  return db.transaction((tx) => leaseDeliveries(tx, { now, until, ...limits }));
+}
 
 test("a delivery leased by a killed process is sent with the same id when the lease has expired", async () => {
   const { workspaceId, deliveries } = await newScene();
@@ -419,7 +429,7 @@ test("a result of a lease that expired before a replay is discarded", async () =
     error: "HTTP 500",
     answer: null,
   } as const;
-  expect(await updateSettled(db, late, { ...end, durationMs: 1, time })).toBe(false);
+  expect(await settleDeliveries(db, [{ lease: late, ...end, durationMs: 1, time }])).toEqual([]);
   expect(await deliveries()).toMatchObject([{ status: "pending", attempts: 0 }]);
   expect(await work()).toBe(1);
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
@@ -444,15 +454,16 @@ describe("fairness", () => {
     await happen(stuck.workspaceId, 500);
     clock.advance(1_000);
     await happen(quick.workspaceId, 25);
-    const underWay = new Set<Promise<void>>();
-    for (let turn = 0; turn < 200 && receiver.arrived.length < 25; turn++) {
-      await sendDue(deps, underWay);
-      await Promise.race(underWay);
-    }
+    const sender = new WebhookSender(deps);
+    sender.start();
+    await eventually("the deliveries of the quick webhook", async () => {
+      clock.advance(20);
+      return receiver.arrived.length === 25;
+    });
     expect(receiver.arrived).toHaveLength(25);
     expect(slow.arrived.length).toBeLessThanOrEqual(10);
     await slow.close();
-    await Promise.all(underWay);
+    await sender.stop();
   });
 });
 
@@ -549,9 +560,11 @@ test("a running sender delivers due events, and stops after the attempts in prog
   const all = Promise.withResolvers<void>();
   receiver.answer = (response, arrived) => {
     answerWith(200)(response, arrived);
+    clock.advance(20);
     if (receiver.arrived.length === 30) all.resolve();
   };
-  const sender = startSender(deps);
+  const sender = new WebhookSender(deps);
+  sender.start();
   await all.promise;
   await sender.stop();
   expect((await deliveries()).every(({ status }: { status: string }) => status === "delivered")).toBe(true);

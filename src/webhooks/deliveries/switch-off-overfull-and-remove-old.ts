@@ -7,6 +7,7 @@ import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_MS, HOUR_MS, HOUR_SECONDS } from "#platform/time-units.ts";
 import { listDeletedWebhooks, removeDeletedWebhook, switchOff } from "#webhooks/store.ts";
+import { removeExpiredLeases } from "./lease-store.ts";
 import { listOverfull, type OverfullBounds, removeDeliveriesOf, removeOldDeliveries } from "./store.ts";
 
 /** A large campaign may fill the queue of a working receiver for some hours; no receiver may let it grow without end. */
@@ -86,9 +87,10 @@ export function removeOldWebhookDeliveries(deps: JobDeps): Recurring {
   });
 }
 
-/** Removes deliveries older than KEPT_DAYS, and deleted webhooks with all of their deliveries. */
+/** Removes deliveries older than KEPT_DAYS, deleted webhooks with all of their deliveries, and leases that expired an hour ago. */
 export async function removeOld({ db, clock }: JobDeps, signal: AbortSignal): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+  await removeExpiredLeases(db, new Date(clock.now().getTime() - HOUR_MS));
   await removeInBatches(signal, (most) => removeOldDeliveries(db, before, most));
   for (const { workspace_id: workspaceId, id } of await listDeletedWebhooks(db, MOST_DELETED)) {
     await removeInBatches(signal, (most) => removeDeliveriesOf(db, workspaceId, id, most));

@@ -1,0 +1,115 @@
+/**
+ * Leases of deliveries (table webhook_leases). A lease is the right to make one attempt; it is committed before the
+ * attempt, and another sender leases the delivery after the deadline. Its row is removed with the result.
+ */
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { takeTurns } from "./turns-store.ts";
+
+/** The right to make one attempt. A result under the id of an earlier lease is discarded. */
+export interface LeasedDelivery {
+  readonly workspace_id: WorkspaceId;
+  readonly webhook_id: string;
+  readonly id: string;
+  readonly lease_id: string;
+  /** Attempts since the first one or the last replay. */
+  readonly tries: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly previous_secret: Buffer | null;
+  readonly previous_secret_until: Date | null;
+}
+
+/** Limits of leased deliveries: `most` for this call, the others for all machines together. */
+export interface LeaseLimits {
+  readonly now: Date;
+  readonly until: Date;
+  readonly most: number;
+  readonly mostOfWebhook: number;
+  readonly mostOfWorkspace: number;
+}
+
+/** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
+const FULL_SECONDS = 0.02;
+/** The same for a suspended workspace: its deliveries continue at most this time after the end of the suspension. */
+const SUSPENDED_SECONDS = 60;
+
+/**
+ * Leases due deliveries of the workspaces at the front of the line, the same number for each, and puts these workspaces
+ * behind the others. The cost depends on `most`, not on how many deliveries, webhooks or workspaces wait.
+ * @param tx a transaction, which holds the turns until its end: the limits count what other senders have leased
+ */
+export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
+  const { now, until } = limits;
+  const workspaceIds = await takeTurns(tx, now, limits.most);
+  if (workspaceIds.length === 0) return [];
+  const share = Math.floor(limits.most / workspaceIds.length);
+  const leaseId = newId();
+  // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. The lateral
+  // parts make PostgreSQL read the indexes, whatever it estimates.
+  return tx.rows(sql`
+    with taken as materialized (
+      select s.id as workspace_id, s.is_suspended from workspaces s where s.id = any(${workspaceIds}::uuid[])
+    ), under_way as materialized (
+      select l.workspace_id, l.webhook_id, count(*)::int as count, min(l.leased_until) as until
+      from taken cross join lateral (
+        select * from webhook_leases where workspace_id = taken.workspace_id and leased_until > ${now} offset 0) l
+      group by l.workspace_id, l.webhook_id
+    ), under_way_in as materialized (
+      select workspace_id, sum(count)::int as count, min(until) as until from under_way group by workspace_id
+    ), receivers as materialized (
+      select w.workspace_id, w.id as webhook_id,
+        least(greatest(${limits.mostOfWebhook} - coalesce(u.count, 0), 0), ${share}) as most
+      from taken join webhooks w on w.workspace_id = taken.workspace_id and w.is_active and not taken.is_suspended
+      left join under_way u on u.workspace_id = w.workspace_id and u.webhook_id = w.id
+    ), waiting as materialized (
+      select r.workspace_id, r.webhook_id, d.id, d.next_attempt_at,
+        d.place <= r.most and d.next_attempt_at <= ${now} as may_start
+      from receivers r cross join lateral (
+        select id, next_attempt_at, row_number() over (order by next_attempt_at) as place from (
+          select id, next_attempt_at from webhook_deliveries
+          where workspace_id = r.workspace_id and webhook_id = r.webhook_id and status = 'pending'
+            and not exists (select from webhook_leases l where l.workspace_id = r.workspace_id
+              and l.webhook_id = r.webhook_id and l.delivery_id = webhook_deliveries.id and l.leased_until > ${now})
+          order by next_attempt_at limit r.most + 1) first) d
+    ), ranked as materialized (
+      select w.*, may_start and row_number() over (partition by w.workspace_id, may_start order by next_attempt_at, id)
+        <= least(${share}, ${limits.mostOfWorkspace} - coalesce(u.count, 0)) as is_chosen
+      from waiting w left join under_way_in u on u.workspace_id = w.workspace_id
+    ), leased as (
+      insert into webhook_leases (workspace_id, webhook_id, delivery_id, lease_id, leased_until)
+      select workspace_id, webhook_id, id, ${leaseId}, ${until} from ranked where is_chosen
+      on conflict (workspace_id, webhook_id, delivery_id)
+      do update set lease_id = excluded.lease_id, leased_until = excluded.leased_until
+      returning workspace_id, webhook_id, delivery_id
+    ), found as (
+      select workspace_id, bool_or(is_chosen) as has_chosen, min(next_attempt_at) filter (where not is_chosen) as next_at
+      from ranked group by workspace_id
+    ), moved as (
+      update webhook_turns t
+      set turn_at = case
+          when taken.is_suspended then ${now}::timestamptz + make_interval(secs => ${SUSPENDED_SECONDS})
+          when f.next_at <= ${now} and f.has_chosen then ${now}
+          when f.next_at <= ${now} then ${now}::timestamptz + make_interval(secs => ${FULL_SECONDS})
+          else coalesce(least(f.next_at, u.until, case when f.has_chosen then ${until}::timestamptz end), 'infinity') end,
+        due_at = case when f.next_at <= ${now} then f.next_at end
+      from taken left join found f on f.workspace_id = taken.workspace_id
+      left join under_way_in u on u.workspace_id = taken.workspace_id
+      where t.workspace_id = taken.workspace_id
+    )
+    select l.workspace_id, l.webhook_id, l.delivery_id as id, ${leaseId}::uuid as lease_id, d.tries, d.body, w.url, w.secret,
+      w.previous_secret, w.previous_secret_until
+    from leased l
+    join webhooks w on w.workspace_id = l.workspace_id and w.id = l.webhook_id
+    cross join lateral (
+      select tries, body::text as body from webhook_deliveries
+      where workspace_id = l.workspace_id and webhook_id = l.webhook_id and id = l.delivery_id limit 1) d`);
+}
+
+/** Removes leases that expired before this time: of deliveries that were removed, or whose webhook is switched off. */
+export async function removeExpiredLeases(db: Queryable, before: Date): Promise<void> {
+  await db.run(sql`delete from webhook_leases where leased_until < ${before}`);
+}
