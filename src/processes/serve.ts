@@ -55,7 +55,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
 
   makeDataDirPrivate(config.DATA_DIR, log);
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
-  const url = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
+  const url = config.DATABASE_URL ?? embedded?.connection.url ?? "";
   let hasEnded = false;
   let fault: Error | null = null;
   let services: ProcessContext | undefined;

@@ -15,6 +15,7 @@ import {
   networks,
   oneOf,
   optionalCountry,
+  optionalDatabaseUrl,
   optionalDays,
   optionalHostName,
   optionalIssuer,
@@ -49,8 +50,9 @@ export const settings = {
   }),
   DATABASE_URL: setting({
     default: "",
-    read: optionalUrl("postgres:", "postgresql:"),
-    about: "PostgreSQL 16 or newer. Empty: the service starts its own PostgreSQL 18 in DATA_DIR.",
+    read: optionalDatabaseUrl,
+    about:
+      "PostgreSQL 16 or newer. Of several hosts (postgres://user:password@db1:5432,db2:5432/name) the service finds the primary and follows it (docs/high-availability.md). Empty: the service starts its own PostgreSQL 18 in DATA_DIR.",
     secret: true,
   }),
   DATABASE_POOL: setting({
