@@ -68,7 +68,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   }
   const isClosed = await settlesWithin(
     CLOSE_MS,
-    [services?.database.close(), services?.requests.close()],
+    [services?.database.close(), services?.requests.close(), services?.reports?.close()],
     log,
   );
   const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);

@@ -15,7 +15,15 @@ import { createDatabase } from "#platform/database/pool.ts";
 import { type DatabasePair, type PairedServer, startDatabasePair } from "#test/support/database-pair.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { platform } from "#test/support/scene.ts";
-import { apiKey, conclude, type FaultRun, recipientDomain, say, startFaultRun, waitForEmptyQueue } from "./fault-run.ts";
+import {
+  apiKey,
+  conclude,
+  type FaultRun,
+  recipientDomain,
+  say,
+  startFaultRun,
+  waitForEmptyQueue,
+} from "./fault-run.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { findLostOrDuplicated } from "./lost-or-duplicated.ts";
 import { NetworkNamespace } from "./network-namespace.ts";
@@ -150,7 +158,9 @@ async function judge({
       ...faulty,
       ...invariants,
       ...client.contradicted.map((key) => `two ids for the Idempotency-Key ${key}`),
-      ...client.refused.slice(0, 3).map((answer) => `an answer that a correct client must not get: ${answer}`),
+      ...client.refused
+        .slice(0, 3)
+        .map((answer) => `an answer that a correct client must not get: ${answer}`),
       ...(failingMs > FAILING_MS ? [`requests failed for ${failingMs} ms after the promotion`] : []),
     ].map((sentence) => `${fault.name}: ${sentence}`),
   };
@@ -171,4 +181,9 @@ await network?.[Symbol.asyncDispose]();
 const columns = ["fault", "accepted", "failed", "switch ms", "failing ms", "lost", "doubled", "in flight"];
 for (const row of [columns, ...outcomes.map(({ row }) => row)])
   say(row.map((cell) => String(cell).padStart(10)).join(" "));
-if (lastRun !== undefined) await conclude(lastRun, outcomes.flatMap(({ faults }) => faults), seed);
+if (lastRun !== undefined)
+  await conclude(
+    lastRun,
+    outcomes.flatMap(({ faults }) => faults),
+    seed,
+  );

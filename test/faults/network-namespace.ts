@@ -31,7 +31,11 @@ export class NetworkNamespace implements AsyncDisposable {
     process.once("exit", () => holder.kill("SIGKILL"));
     const namespace = new NetworkNamespace(pid);
     try {
-      await eventually("a network namespace", () => namespace.#inside("true").then(() => isOwnNetwork(pid)), 5_000);
+      await eventually(
+        "a network namespace",
+        () => namespace.#inside("true").then(() => isOwnNetwork(pid)),
+        5_000,
+      );
       await namespace.#lay();
       return namespace;
     } catch (fault) {

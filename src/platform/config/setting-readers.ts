@@ -131,6 +131,14 @@ export const optionalDatabaseUrl: Reader<string | null> = (value) => {
   return value;
 };
 
+/** One server, which may be a standby. */
+export const optionalReplicaUrl: Reader<string | null> = (value) => {
+  const url = optionalDatabaseUrl(value);
+  if (url !== null && readDatabaseAddress(url).mustWrite)
+    throw new ConfigError("must name one server, without target_session_attrs");
+  return url;
+};
+
 /** The issuer of an OpenID provider: without HTTPS, its answers could be forged on the way. */
 export const optionalIssuer: Reader<URL | null> = (value) => {
   if (value === "") return null;

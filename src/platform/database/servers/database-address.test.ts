@@ -34,7 +34,7 @@ test.each([
   ["postgres://db1,[::1/mail", /"\[::1" is none/],
   ["postgres://db1,%zz/mail", /"%zz" is none/],
   ["postgres:///mail?host=a,b&port=1,2,3", /one port, or as many ports as hosts/],
-  ["postgres://db1,db2/mail?target_session_attrs=standby", /must lead to the primary/],
+  ["postgres://db1,db2/mail?target_session_attrs=standby", /must have read-write, primary or any/],
 ])("%s is refused with a sentence that says why", (url, message) => {
   expect(() => readDatabaseAddress(url)).toThrow(message);
 });

@@ -37,7 +37,7 @@ export function readDatabaseAddress(url: string): DatabaseAddress {
   const attributes = parts.searchParams.get("target_session_attrs") ?? "any";
   if (!SUPPORTED.has(attributes))
     throw new Error(
-      "must lead to the primary: target_session_attrs is read-write, primary or any (DATABASE_READ_URL takes a standby)",
+      "must have read-write, primary or any as target_session_attrs, because the service writes",
     );
   const inQuery = parts.searchParams.get("host");
   const servers =

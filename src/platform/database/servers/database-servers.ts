@@ -4,7 +4,8 @@
  *
  * - With several servers all are asked at the same time, each with a short deadline. The primary is the writable one with
  *   the highest timeline: every promotion raises it, so a former primary that returns unnoticed is not followed.
- * - The primary is asked for again when a connection to it fails, when it shuts down, and when a statement has no answer.
+ * - The servers are asked again when a connection to the primary fails, when it shuts down, when a statement has no answer,
+ *   and every few seconds: after a break of the network, connections to a former primary go on as if nothing had happened.
  * - A server that refuses a write as read-only is left at once: all its connections are closed, also those of a URL with
  *   one host name, which may lead to another server by now.
  */
@@ -17,6 +18,9 @@ import { NoPrimaryError, NotPrimaryError } from "./server-faults.ts";
 const OTHERS_MS = 300;
 /** After a search without result, connections fail for this time without another one. */
 const PAUSE_MS = 300;
+
+/** How often all servers are asked while connections are open. */
+const WATCH_MS = 3_000;
 
 /** A connection that can be closed when its server is left. */
 export interface ServedConnection {
@@ -37,6 +41,7 @@ export class DatabaseServers {
   readonly #connections = new Set<ServedConnection>();
   #primary: { readonly server: ServerAddress; readonly timeline: number } | null = null;
   #search: Promise<void> | null = null;
+  #watch: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
   #fault = new NoPrimaryError("no server was asked yet");
 
@@ -71,10 +76,14 @@ export class DatabaseServers {
 
   opened(connection: ServedConnection): void {
     this.#connections.add(connection);
+    if (this.areSeveral) this.#watch ??= setInterval(() => this.suspect(), WATCH_MS).unref();
   }
 
   closed(connection: ServedConnection): void {
     this.#connections.delete(connection);
+    if (this.#connections.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
   }
 
   /** Call when the server takes no connections: the next one asks all servers again. */

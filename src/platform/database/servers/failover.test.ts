@@ -58,11 +58,20 @@ onLinux("the primary is found, and a frozen one is left for the promoted standby
   // Nothing was asked in this session, so only the other connections can tell that its server is gone.
   await ended;
 
-  // The former primary is back and could be written to. Nothing follows it, nor does a process that starts now.
+  // The former primary is back and can be written to. Nothing follows it, nor does a process that starts now.
   await pair.primary.signal("SIGCONT");
   await eventually("the former primary to answer", () => pair.primary.ask("select").catch(() => undefined));
   expect(await serverOf(database)).toBe(pair.standby.port);
   expect(await new DatabaseServers(pair.url).choose()).toMatchObject({ port: pair.standby.port });
+});
+
+onLinux("a process without a failed statement follows the promoted standby as well", async () => {
+  const database = open();
+  const session = await database.openSession();
+  const ended = new Promise((resolve) => session.once("end", resolve));
+  await pair.standby.promote();
+  await ended;
+  expect(await serverOf(database)).toBe(pair.standby.port);
 });
 
 onLinux("every pool leaves a server that becomes read-only, at the first refused write", async () => {
