@@ -45,7 +45,7 @@ export type WorkerReport =
 /** Runs until SIGTERM or until the parent exits. */
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
-  const url = config.DATABASE_URL?.href ?? "";
+  const url = config.DATABASE_URL ?? "";
   const services = createProcessContext(config, url, "posthaste delivery", PLANNER_SETTINGS);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();

@@ -57,7 +57,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
 
   makeDataDirPrivate(config.DATA_DIR, log);
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
-  const url = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
+  const url = config.DATABASE_URL ?? embedded?.connection.url ?? "";
   let hasEnded = false;
   let fault: Error | null = null;
   let services: ProcessContext | undefined;
@@ -70,7 +70,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   }
   const isClosed = await settlesWithin(
     CLOSE_MS,
-    [services?.database.close(), services?.requests.close()],
+    [services?.database.close(), services?.requests.close(), services?.reports?.close()],
     log,
   );
   const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);

@@ -19,17 +19,18 @@ import { sendingReportEndpoints } from "./sending/endpoints.ts";
 type ReportingHooks = Pick<Parameters<typeof deliverabilityEndpoints>[0], "findListings" | "hasSendingIp">;
 
 export function reportingEndpoints(context: ProcessContext, hooks: ReportingHooks): Endpoint[] {
-  const { database: db, clock, config } = context;
+  const { database: db, reports = db, clock, config } = context;
   const hasGooglePostmaster = config.GOOGLE_POSTMASTER_CREDENTIALS !== null;
   const lanes = mergeLanes(config.LANES_FILE);
   return [
-    ...outcomeReportEndpoints({ db, clock }),
+    ...outcomeReportEndpoints({ db: reports, clock }),
+    // The dashboard shows the steps that a person has just done, and the queue what waits now.
     ...dashboardEndpoints({ db, clock }),
-    ...sendingReportEndpoints({ db, clock }),
-    ...channelReportEndpoints({ db }),
+    ...sendingReportEndpoints({ db: reports, clock }),
+    ...channelReportEndpoints({ db: reports }),
     ...queueEndpoints({ db, clock, lanes }),
-    ...mailboxProviderEndpoints({ db, clock }),
-    ...deliverabilityEndpoints({ db, clock, lanes, ...hooks, hasGooglePostmaster }),
+    ...mailboxProviderEndpoints({ db: reports, clock }),
+    ...deliverabilityEndpoints({ db: reports, clock, lanes, ...hooks, hasGooglePostmaster }),
   ];
 }
 

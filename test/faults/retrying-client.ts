@@ -33,6 +33,8 @@ export interface RetryingClient {
   readonly contradicted: readonly string[];
   /** Number of requests without an answer. */
   readonly unanswered: number;
+  /** Requests without an answer or with 503: how many, and when the last one ended (`performance.now()`). */
+  readonly failures: { readonly count: number; readonly lastAt: number };
   /** Answers that a correct client must not get, such as a 500. */
   readonly refused: readonly string[];
   /** Starts no more messages; resolves when all started ones have been accepted. */
@@ -55,6 +57,7 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
   const startedAt = performance.now();
   let begun = 0;
   let unanswered = 0;
+  const failures = { count: 0, lastAt: 0 };
   let isFinishing = false;
   let isAbandoned = false;
 
@@ -76,6 +79,11 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
     again.push(message);
   };
 
+  const fail = () => {
+    failures.count += 1;
+    failures.lastAt = performance.now();
+  };
+
   const send = async (message: Message): Promise<void> => {
     let status: number;
     let text: string;
@@ -94,12 +102,14 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
       text = await answer.text();
     } catch {
       unanswered += 1;
+      fail();
       retry(message, RETRY_MS);
       await delay(RETRY_MS);
       return;
     }
     if (status !== 201) {
-      if (status !== 409 && status !== 503) refused.push(`${status}: ${text}`);
+      if (status === 503) fail();
+      else if (status !== 409) refused.push(`${status}: ${text}`);
       return retry(message, RETRY_LATER_MS);
     }
     const { data } = JSON.parse(text) as { data: { id: string } };
@@ -122,6 +132,7 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
     accepted,
     contradicted,
     refused,
+    failures,
     get unanswered() {
       return unanswered;
     },

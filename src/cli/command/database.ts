@@ -38,7 +38,7 @@ export async function withDatabaseAsItIs<Result>(
   const embedded = DATABASE_URL
     ? undefined
     : await startEmbedded({ dataDir: DATA_DIR, log: createLog("silent") });
-  const url = DATABASE_URL?.href ?? embedded?.connection.url ?? "";
+  const url = DATABASE_URL ?? embedded?.connection.url ?? "";
   const db = createDatabase(url, { size: 2, name: "posthaste command", onError: () => {}, deadlines });
   try {
     return await work(db);

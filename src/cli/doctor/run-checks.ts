@@ -18,6 +18,7 @@ import { checkDirectWay, checkRelay } from "./egress.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkMailNames } from "./own-dns-records.ts";
 import { checkPublicUrl } from "./public-url.ts";
+import { checkReplication } from "./replication.ts";
 import { checkReverseNames } from "./reverse-dns.ts";
 import { checkSecretKey } from "./secret-key.ts";
 
@@ -59,7 +60,9 @@ interface DatabaseLook {
 async function lookIntoDatabase(environment: Environment, config: Config): Promise<DatabaseLook> {
   try {
     return await withDatabaseAsItIs(environment, async (db) => {
-      const findings = await checkDatabase(db);
+      const server = await checkDatabase(db);
+      // The embedded database has no standby.
+      const findings = config.DATABASE_URL === null ? server : [...server, await checkReplication(db)];
       const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
       if (!isOurs) return { findings, sendingIps: null };
       const secretKey = await checkSecretKey(db, config);

@@ -7,6 +7,7 @@ import { countQueue } from "#delivery/queue/queue-store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { findDatabaseBytes } from "#platform/database/database-size-store.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { findReplication, type Replication } from "#platform/database/replication-store.ts";
 import { countJobBacklog, overdueRecurringSeconds, waitOfOldestJob } from "#platform/jobs/backlog-store.ts";
 import { freeBytes } from "#platform/process/free-space.ts";
 import { listProcesses, type RunningProcess } from "#platform/process/running-processes-store.ts";
@@ -40,6 +41,8 @@ export interface InstallationStatus {
     readonly recurring_late_seconds: number;
   };
   readonly webhooks: { readonly waiting: number; readonly late_seconds: number };
+  /** The server of DATABASE_URL and the standbys that follow it; null if it does not say. */
+  readonly replication: Replication | null;
   readonly storage: {
     readonly database_bytes: number;
     readonly data_dir: string;
@@ -78,6 +81,7 @@ export async function readInstallation(db: Database, dataDir: string): Promise<I
       waiting: await countWaitingDeliveries(db),
       late_seconds: await waitOfOldestDelivery(db, systemClock.now()),
     },
+    replication: (await findReplication(db)) ?? null,
     storage: {
       database_bytes: await findDatabaseBytes(db),
       data_dir: dataDir,

@@ -3,6 +3,7 @@ import { table } from "#cli/command/output.ts";
 import type { HostWaitingLane } from "#delivery/lanes/waiting-lanes-store.ts";
 import type { LaneWaitReason } from "#delivery/message/lane-wait.ts";
 import { counted } from "#platform/count-phrase.ts";
+import type { Replication } from "#platform/database/replication-store.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import type { RunningProcess } from "#platform/process/running-processes-store.ts";
 import type { InstallationStatus } from "./read-installation.ts";
@@ -89,6 +90,7 @@ function blocksOf(status: InstallationStatus, now: Date): string[] {
     ],
     ["Webhooks", `${webhooks.waiting} deliveries waiting${late(webhooks.late_seconds)}`],
     ["Backup", status.last_backup_at === null ? "none within a year" : timeText(status.last_backup_at)],
+    ...(status.replication === null ? [] : [["Database", serversText(status.replication)] as const]),
     ["Storage", `database ${bytesText(storage.database_bytes)}; ${freeSpace(storage)}`],
   ];
   const list = facts.map(([name, text]) => `${name.padEnd(10)}${text}\n`).join("");
@@ -118,6 +120,15 @@ function queueFacts({ queue }: InstallationStatus): (readonly [string, string])[
     ...(states.length === 0 ? [] : [["", states.join(", ")] as const]),
     ...(capped === 0 ? [] : [["", `campaigns that wait for an hourly cap: ${capped}`] as const]),
   ];
+}
+
+function serversText({ address, is_primary, standbys }: Replication): string {
+  const followers = standbys.map(({ name, sync_state: state, lag_seconds: lag }) => {
+    const behind = lag !== null && lag >= LATE_SECONDS ? `, ${duration(lag)} behind` : "";
+    return `${name} (${state ?? "state hidden"}${behind})`;
+  });
+  const place = address === null ? "" : ` ${address}`;
+  return `${is_primary ? "primary" : "standby"}${place}; ${followers.length === 0 ? "no standby" : `standbys: ${followers.join(", ")}`}`;
 }
 
 /** In UTC, to the second. */

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
+import { readDatabaseAddress } from "#platform/database/servers/database-address.ts";
 import { parseRing, type SecretKeyRing } from "#platform/secrets/key-ring.ts";
 
 /** @throws ConfigError whose message continues after the name of the setting: "must be …" */
@@ -118,6 +119,25 @@ export const optionalUrl =
     }
     return new URL(value);
   };
+
+/** The primary of a database, with one host or several. */
+export const optionalDatabaseUrl: Reader<string | null> = (value) => {
+  if (value === "") return null;
+  try {
+    readDatabaseAddress(value);
+  } catch (fault) {
+    throw new ConfigError((fault as Error).message);
+  }
+  return value;
+};
+
+/** One server, which may be a standby. */
+export const optionalReplicaUrl: Reader<string | null> = (value) => {
+  const url = optionalDatabaseUrl(value);
+  if (url !== null && readDatabaseAddress(url).mustWrite)
+    throw new ConfigError("must name one server, without target_session_attrs");
+  return url;
+};
 
 /** The issuer of an OpenID provider: without HTTPS, its answers could be forged on the way. */
 export const optionalIssuer: Reader<URL | null> = (value) => {

@@ -15,10 +15,12 @@ import {
   networks,
   oneOf,
   optionalCountry,
+  optionalDatabaseUrl,
   optionalDays,
   optionalHostName,
   optionalIssuer,
   optionalPort,
+  optionalReplicaUrl,
   optionalRole,
   optionalServer,
   optionalText,
@@ -49,8 +51,16 @@ export const settings = {
   }),
   DATABASE_URL: setting({
     default: "",
-    read: optionalUrl("postgres:", "postgresql:"),
-    about: "PostgreSQL 16 or newer. Empty: the service starts its own PostgreSQL 18 in DATA_DIR.",
+    read: optionalDatabaseUrl,
+    about:
+      "PostgreSQL 16 or newer. Of several hosts (postgres://user:password@db1:5432,db2:5432/name) the service finds the primary and follows it (docs/high-availability.md). Empty: the service starts its own PostgreSQL 18 in DATA_DIR.",
+    secret: true,
+  }),
+  DATABASE_READ_URL: setting({
+    default: "",
+    read: optionalReplicaUrl,
+    about:
+      "A standby of the same database, from which reports are read: one server or one address of several. If it is away or more than 15 seconds behind, they come from the primary. Empty: all is read from DATABASE_URL.",
     secret: true,
   }),
   DATABASE_POOL: setting({

@@ -3,10 +3,14 @@ import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { type ConnectionSettings, createDatabase, type Database } from "#platform/database/pool.ts";
+import { ReplicaReads } from "#platform/database/replica-reads.ts";
 import { createRequestDatabase } from "#platform/database/request-database.ts";
 import { createLog, type Log } from "#platform/log/log.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
+
+/** Reports come from the primary if the replica takes no connection in this time. */
+const REPLICA_CONNECT_MS = 1_000;
 
 export interface ProcessContext {
   readonly config: Config;
@@ -16,6 +20,8 @@ export interface ProcessContext {
   readonly database: Database;
   /** For work that a caller waits for: the API, pages, SMTP sessions. */
   readonly requests: Database;
+  /** For reports, whose figures may be some seconds old. Without a replica they come from the database of the caller. */
+  readonly reports?: ReplicaReads;
   /** The longest time a request to the API waits for `requests` in total, in ms; PATIENCE_MS by default. */
   readonly requestMs?: number;
   readonly secrets: Secrets;
@@ -41,12 +47,25 @@ export function createProcessContext(
     settings,
     onError: (error: Error) => log.warn({ err: error }, "idle database connection failed"),
   };
+  const requests = createRequestDatabase(databaseUrl, connections);
+  const { DATABASE_READ_URL: replicaUrl } = config;
   return {
     config,
     log,
     clock: systemClock,
     database: createDatabase(databaseUrl, connections),
-    requests: createRequestDatabase(databaseUrl, connections),
+    requests,
+    ...(replicaUrl !== null && { reports: openReplica(replicaUrl, requests, connections) }),
     secrets: createSecrets(...loadSecretKeys(config.SECRET_KEY, config.DATA_DIR)),
   };
+}
+
+type Connections = Pick<Parameters<typeof createDatabase>[1], "size" | "name" | "onError">;
+
+function openReplica(url: string, primary: Database, { size, name, onError }: Connections): ReplicaReads {
+  const deadlines = { connectMs: REPLICA_CONNECT_MS };
+  return new ReplicaReads(
+    createDatabase(url, { size: Math.ceil(size / 2), name, onError, deadlines }),
+    primary,
+  );
 }

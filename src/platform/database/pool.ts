@@ -11,6 +11,8 @@ import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import type { Sql } from "sql-template-tag";
 import { ChunkedSocket } from "./chunked-socket.ts";
+import { DatabaseServers } from "./servers/database-servers.ts";
+import { ServerConnection } from "./servers/server-connection.ts";
 import { isUnanswered, type Query, TimeLeft } from "./time-left.ts";
 
 /** Runs statements: the pool, or one transaction. */
@@ -164,7 +166,10 @@ function withoutLimits({ statementMs, idleTransactionMs }: Deadlines): string[] 
   return Object.entries(limits).flatMap(([name, ms]) => (ms === 0 ? [`-c ${name}=0`] : []));
 }
 
-/** Connects with the first statement. `onError` is called for idle connections that broke; the pool replaces them. */
+/**
+ * Connects with the first statement. The URL may name several servers, one of which is the primary (servers/). `onError` is called
+ * for idle connections that broke; the pool replaces them.
+ */
 export function createDatabase(
   url: string,
   options: {
@@ -193,6 +198,7 @@ export function createDatabase(
   };
   const pool = new pg.Pool({
     ...connection,
+    Client: ServerConnection,
     max: options.size,
     statement_timeout: deadlines.statementMs,
     ...(deadlines.lockMs !== null && { lock_timeout: deadlines.lockMs }),
@@ -226,7 +232,10 @@ export function createDatabase(
     } catch (error) {
       // A connection that cannot roll back is closed and not reused. If the last statement is unanswered, no rollback
       // is tried.
-      if (isUnanswered(error)) broken = error;
+      if (isUnanswered(error)) {
+        broken = error;
+        DatabaseServers.of(url).suspect();
+      }
       if (broken === undefined) {
         await run({ text: "rollback" }).catch((fault: Error) => {
           broken = fault;
@@ -240,7 +249,15 @@ export function createDatabase(
 
   /** Runs one statement outside a transaction. */
   const runAlone: Query = async (query) => {
-    if (deadlines.wholeMs === null) return pool.query(query);
+    try {
+      return await (deadlines.wholeMs === null ? pool.query(query) : runInTime(query));
+    } catch (fault) {
+      if (isUnanswered(fault)) DatabaseServers.of(url).suspect();
+      throw fault;
+    }
+  };
+
+  const runInTime: Query = async (query) => {
     const left = new TimeLeft(deadlines.wholeMs);
     const client = await left.connect(pool);
     let broken: Error | undefined;
@@ -261,7 +278,7 @@ export function createDatabase(
     url,
     connect: () => pool.connect(),
     async openSession() {
-      const client = new pg.Client(connection);
+      const client = new ServerConnection(connection);
       client.on("error", onError);
       await client.connect();
       return client;

@@ -5,7 +5,7 @@ import { messageSources } from "#messages/message/status.ts";
 import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, lenientWindowField } from "#platform/http/request/query.ts";
@@ -76,7 +76,7 @@ const Complaint = Type.Object(
   { $id: "Complaint" },
 );
 
-export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+export function outcomeReportEndpoints({ db, clock }: { db: Queryable; clock: Clock }): Endpoint[] {
   return [
     endpoint({
       id: "listBounces",

@@ -3,7 +3,7 @@ import type { Static } from "typebox";
 import { PAUSED_AT } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { Counts, MessageStatusCounts } from "#messages/counters/counters.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
@@ -29,7 +29,7 @@ export interface BlacklistStatus {
 }
 
 export interface DeliverabilityDeps {
-  readonly db: Database;
+  readonly db: Queryable;
   readonly clock: Clock;
   /** Finds the last results of the workspace's blacklist monitors, by target. */
   readonly findListings: (

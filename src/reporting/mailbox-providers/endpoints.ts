@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
 import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { windowField } from "#platform/http/request/query.ts";
 import { nullable } from "#platform/shapes.ts";
@@ -49,7 +49,7 @@ const MailboxProvider = Type.Object(
 );
 
 interface ProviderReportDeps {
-  readonly db: Database;
+  readonly db: Queryable;
   readonly clock: Clock;
 }
 

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
 import { reports } from "#messages/permission.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields } from "#platform/http/request/query.ts";
@@ -70,7 +70,7 @@ const KeyStats = Type.Object(
   { $id: "KeyStats" },
 );
 
-export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
+export function channelReportEndpoints({ db }: { db: Queryable }): Endpoint[] {
   const needs = need(reports, "read");
   const query = pageFields();
   const message = "Sending statistics";
@@ -148,7 +148,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
 }
 
 async function withEngagement<Origin extends { readonly id: string }>(
-  db: Database,
+  db: Queryable,
   workspaceId: WorkspaceId,
   source: "campaign" | "autoresponder",
   origins: readonly Origin[],

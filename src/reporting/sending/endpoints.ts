@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import { DAY_MS } from "#platform/time-units.ts";
@@ -13,7 +13,7 @@ import { Health, healthOf } from "./health.ts";
 const HEALTH_DAYS = 30;
 const day = dayField("YYYY-MM-DD, inclusive, in the workspace's time zone.");
 
-export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+export function sendingReportEndpoints({ db, clock }: { db: Queryable; clock: Clock }): Endpoint[] {
   const needs = need(reports, "read");
   return [
     endpoint({

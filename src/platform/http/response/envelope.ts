@@ -38,9 +38,9 @@ export function failure(error: ApiError): Failure {
 
 /**
  * Codes of the server and the driver if PostgreSQL is unreachable or overloaded (SQLSTATE classes 08, 53, 57P; 57014 is a
- * statement timeout, 55P03 a lock timeout).
+ * statement timeout, 55P03 a lock timeout, 25006 a server that is no longer the primary).
  */
-const databaseAway = /^(08|53|57P|57014|55P03)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+const databaseAway = /^(08|53|57P|57014|55P03|25006)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
 /** Messages of driver errors without a code: no connection in time, or a connection that broke. */
 const driverFault = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
 

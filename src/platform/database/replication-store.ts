@@ -1,0 +1,46 @@
+/** Reads which server answers, which standbys follow it, and whether commits wait for them. */
+import sql from "sql-template-tag";
+import type { Queryable } from "./pool.ts";
+
+export interface Standby {
+  /** Its `application_name`. */
+  readonly name: string;
+  /** `sync` or `quorum`: commits wait for it; `potential`, `async`: they do not. Null if the role may not see it. */
+  readonly sync_state: string | null;
+  /** How late it applies commits; null if it is idle or the role may not see it. */
+  readonly lag_seconds: number | null;
+}
+
+export interface Replication {
+  /** Such as `10.0.0.5:5432`; null over a Unix socket. */
+  readonly address: string | null;
+  /** False: it answers reads only. */
+  readonly is_primary: boolean;
+  /** For this role and database; a value other than `off` and `local` waits for synchronous standbys. */
+  readonly synchronous_commit: string;
+  readonly synchronous_standby_names: string;
+  readonly standbys: readonly Standby[];
+}
+
+/** Needs no privilege. A role without `pg_read_all_stats` sees that standbys are connected, but not how far they are. */
+export async function findReplication(db: Queryable): Promise<Replication | undefined> {
+  return db.row<Replication>(sql`
+    select host(inet_server_addr()) || ':' || inet_server_port() as address,
+      not pg_is_in_recovery() as is_primary,
+      current_setting('synchronous_commit') as synchronous_commit,
+      current_setting('synchronous_standby_names') as synchronous_standby_names,
+      coalesce(
+        (
+          select json_agg(
+            json_build_object(
+              'name', application_name,
+              'sync_state', sync_state,
+              'lag_seconds', round(extract(epoch from replay_lag), 1)
+            )
+            order by application_name
+          )
+          from pg_stat_replication
+        ),
+        '[]'
+      ) as standbys`);
+}

@@ -1,0 +1,158 @@
+/**
+ * The servers of one database, and which of them is the primary. All pools and sessions of a process share one value for a
+ * URL, so that they leave a server together.
+ *
+ * - With several servers all are asked at the same time, each with a short deadline. The primary is the writable one with
+ *   the highest timeline: every promotion raises it, so a former primary that returns unnoticed is not followed.
+ * - The servers are asked again when a connection to the primary fails, when it shuts down, when a statement has no answer,
+ *   and every few seconds: after a break of the network, connections to a former primary go on as if nothing had happened.
+ * - A server that refuses a write as read-only is left at once: all its connections are closed, also those of a URL with
+ *   one host name, which may lead to another server by now.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { askServer } from "./ask-server.ts";
+import { readDatabaseAddress, type ServerAddress, serverName } from "./database-address.ts";
+import { NoPrimaryError, NotPrimaryError } from "./server-faults.ts";
+
+/** Time for the other servers to answer after the first writable one. */
+const OTHERS_MS = 300;
+/** After a search without result, connections fail for this time without another one. */
+const PAUSE_MS = 300;
+
+/** How often all servers are asked while connections are open. */
+const WATCH_MS = 3_000;
+
+/** A connection that can be closed when its server is left. */
+export interface ServedConnection {
+  /** Null before the first attempt to connect. */
+  readonly server: ServerAddress | null;
+  /** Closes the connection; its statements fail with `fault`. */
+  abandon(fault: Error): void;
+}
+
+export class DatabaseServers {
+  static readonly #known = new Map<string, DatabaseServers>();
+
+  /** For the driver. */
+  readonly connectionString: string;
+  /** Whether the address leads to a writable server only. */
+  readonly mustWrite: boolean;
+  readonly #servers: readonly ServerAddress[];
+  readonly #connections = new Set<ServedConnection>();
+  #primary: { readonly server: ServerAddress; readonly timeline: number } | null = null;
+  #search: Promise<void> | null = null;
+  #watch: NodeJS.Timeout | undefined;
+  #pausedUntil = 0;
+  #fault = new NoPrimaryError("no server was asked yet");
+
+  /** The servers of this URL, the same for every pool of this process. @throws Error for an invalid URL */
+  static of(url: string): DatabaseServers {
+    const known = DatabaseServers.#known.get(url);
+    if (known !== undefined) return known;
+    const servers = new DatabaseServers(url);
+    DatabaseServers.#known.set(url, servers);
+    return servers;
+  }
+
+  constructor(url: string) {
+    const { connectionString, servers, mustWrite } = readDatabaseAddress(url);
+    this.connectionString = connectionString;
+    this.#servers = servers;
+    this.mustWrite = mustWrite;
+  }
+
+  get areSeveral(): boolean {
+    return this.#servers.length > 1;
+  }
+
+  /** The server to connect to. @throws NoPrimaryError within seconds if none can be written to */
+  async choose(): Promise<ServerAddress> {
+    const [only] = this.#servers;
+    if (only !== undefined && !this.areSeveral) return only;
+    if (this.#primary === null && performance.now() >= this.#pausedUntil) await this.#searchOnce();
+    if (this.#primary === null) throw this.#fault;
+    return this.#primary.server;
+  }
+
+  opened(connection: ServedConnection): void {
+    this.#connections.add(connection);
+    if (this.areSeveral) this.#watch ??= setInterval(() => this.suspect(), WATCH_MS).unref();
+  }
+
+  closed(connection: ServedConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size > 0) return;
+    clearInterval(this.#watch);
+    this.#watch = undefined;
+  }
+
+  /** Call when the server takes no connections: the next one asks all servers again. */
+  unreachable(server: ServerAddress): void {
+    if (this.#primary?.server === server) this.#primary = null;
+  }
+
+  /** Call when the primary may have changed: asks all servers in the background. Existing connections stay meanwhile. */
+  suspect(): void {
+    if (this.areSeveral && performance.now() >= this.#pausedUntil) void this.#searchOnce();
+  }
+
+  /** Call when the server is a standby or read-only: closes all its connections. Returns the fault that they got. */
+  leave(server: ServerAddress): NotPrimaryError {
+    this.unreachable(server);
+    const fault = new NotPrimaryError(`${serverName(server)} is a standby or read-only`);
+    this.#abandon((of) => of === server, fault);
+    return fault;
+  }
+
+  #abandon(isLeft: (server: ServerAddress) => boolean, fault: NotPrimaryError): void {
+    for (const connection of this.#connections)
+      if (connection.server !== null && isLeft(connection.server)) connection.abandon(fault);
+  }
+
+  #searchOnce(): Promise<void> {
+    this.#search ??= this.#searchAll().finally(() => {
+      this.#search = null;
+    });
+    return this.#search;
+  }
+
+  /** Resolves when every server has answered or is overdue, or soon after the first that is writable. */
+  async #searchAll(): Promise<void> {
+    const found = Promise.withResolvers<void>();
+    const answers = Promise.all(
+      this.#servers.map(async (server) => {
+        const answer = await this.#ask(server);
+        if (answer === null) found.resolve();
+        return answer;
+      }),
+    );
+    const faults = await Promise.race([
+      answers,
+      found.promise.then(() => delay(OTHERS_MS, null, { ref: false })),
+    ]);
+    if (faults?.every((fault) => fault !== null)) {
+      this.#primary = null;
+      this.#pausedUntil = performance.now() + PAUSE_MS;
+      this.#fault = new NoPrimaryError(`no database server can be written to: ${faults.join(", ")}`);
+    }
+  }
+
+  /** Follows the server if it is the newest primary so far. Resolves to the reason if it cannot be written to. */
+  async #ask(server: ServerAddress): Promise<string | null> {
+    const role = await askServer(this.connectionString, server);
+    if (role.kind === "writable") {
+      this.#consider(server, role.timeline);
+      return null;
+    }
+    if (role.kind === "away") return `${serverName(server)} does not answer (${role.reason})`;
+    return this.leave(server).message;
+  }
+
+  #consider(server: ServerAddress, timeline: number): void {
+    if (this.#primary !== null && this.#primary.timeline >= timeline) return;
+    const hasMoved = this.#primary?.server !== server;
+    this.#primary = { server, timeline };
+    if (!hasMoved) return;
+    this.#abandon((of) => of !== server, new NotPrimaryError(`${serverName(server)} is the primary now`));
+  }
+}
