@@ -62,9 +62,11 @@ test("a named statement is planned once per connection", async () => {
     await delivery.rows(sql`
       select name, custom_plans as "plannedAnew" from pg_prepared_statements order by name`),
   ).toEqual(
-    ["lease messages", "list open lines", "read leased mail", "record outcomes", "settle leases"].map((name) => ({
-      name,
-      plannedAnew: 0,
-    })),
+    ["lease messages", "list open lines", "read leased mail", "record outcomes", "settle leases"].map(
+      (name) => ({
+        name,
+        plannedAnew: 0,
+      }),
+    ),
   );
 });

@@ -266,7 +266,8 @@ export const settings = {
   MESSAGE_CONTENT_DAYS: setting({
     default: "30",
     read: optionalDays,
-    about: "Days for which the contents of messages are kept, rounded up to whole days of UTC. Empty: forever.",
+    about:
+      "Days for which the contents of messages are kept, rounded up to whole days of UTC. Empty: forever.",
   }),
   MESSAGE_LOG_DAYS: setting({
     default: "180",
