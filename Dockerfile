@@ -32,9 +32,9 @@ USER 1000:1000
 # HTTP, and what INBOUND_PORT, SUBMISSION_PORT and SUBMISSIONS_PORT may be set to; an ordinary user may not take lower ports everywhere.
 EXPOSE 8080 2525 2587 2465
 
-# Machines without the role api answer no HTTP: start those with --no-healthcheck.
+# Machines without the role api answer HTTP on HEALTH_PORT, if it is set: start those without it with --no-healthcheck.
 HEALTHCHECK --interval=10s --start-period=60s --timeout=5s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "Promise.any([process.env.PORT || 8080, process.env.HEALTH_PORT || []].flat().map((port) => fetch(`http://127.0.0.1:${port}/readyz`))).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["node", "/opt/posthaste/bin/posthaste.js"]
 CMD ["serve"]

@@ -1665,14 +1665,16 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
-create unlogged table running_processes (
+create table running_processes (
   id uuid not null,
   host text not null,
   pid integer not null,
   roles text[] not null,
   version text not null,
   node_version text not null,
+  key_fingerprints bytea[],
   waits jsonb default '[]'::jsonb not null,
+  paused_lanes jsonb default '{}'::jsonb not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   PRIMARY KEY (id)
@@ -1700,15 +1702,6 @@ create table schema_migrations (
   digest text not null,
   needs_program text,
   PRIMARY KEY (name)
-);
-
-create table secret_key_rings (
-  process_id uuid not null,
-  host text not null,
-  pid integer not null,
-  fingerprints bytea[] not null,
-  seen_at timestamp with time zone default now() not null,
-  PRIMARY KEY (process_id)
 );
 
 create table secret_keys (

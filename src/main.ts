@@ -2,7 +2,7 @@
  * The entry point: `deliver` is the delivery process, a child of `serve`; `mcp` is started by AI assistants; everything else is
  * the command line.
  */
-import { lowerPriority } from "#platform/process/thread-pool-priority.ts";
+import { useSpareTime } from "#platform/process/thread-pool-priority.ts";
 
 const argv = process.argv.slice(2);
 // The only file that reads the environment; platform/config/config.ts parses it.
@@ -23,7 +23,7 @@ if (argv[0] === "deliver") {
   process.exitCode = await runMcp(argv, { stdin, stdout, stderr, environment });
 } else {
   // A backup takes the processor time that the service leaves.
-  if (argv[0] === "backup") await lowerPriority();
+  if (argv[0] === "backup") await useSpareTime();
   const [{ endpointsForDocs }, { runCli }, { serve }] = await Promise.all([
     import("./processes/api.ts"),
     import("./cli/program.ts"),

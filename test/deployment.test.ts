@@ -142,6 +142,30 @@ describe("a Kubernetes manifest", async () => {
     expect(new Set(roles)).toEqual(new Set(["api", "delivery", "inbound", "jobs"]));
   });
 
+  test("has probes and a port for Prometheus in each pod: PORT with the role api, else HEALTH_PORT", () => {
+    const [{ literals }] = kustomization.configMapGenerator;
+    const health = Number(
+      literals.find((one: string) => one.startsWith("HEALTH_PORT="))?.slice("HEALTH_PORT=".length),
+    );
+    for (const { spec } of workloads) {
+      const [container] = spec.template.spec.containers;
+      const isApi = container.args.at(-1) === "api";
+      const { livenessProbe: lives, readinessProbe: ready, startupProbe: started, ports } = container;
+      const name = isApi ? "http" : "health";
+      expect(ports).toContainEqual({ name, containerPort: isApi ? 8080 : health });
+      expect([started, lives, ready].map(({ httpGet }) => httpGet)).toEqual([
+        { path: "/healthz", port: name },
+        { path: "/healthz", port: name },
+        { path: "/readyz", port: name },
+      ]);
+      expect(spec.template.metadata.annotations).toEqual({
+        "prometheus.io/scrape": "true",
+        "prometheus.io/port": String(isApi ? 8080 : health),
+        "prometheus.io/path": "/metrics",
+      });
+    }
+  });
+
   test("names settings that exist", async () => {
     const [{ literals }] = kustomization.configMapGenerator;
     const secret = Array.from(

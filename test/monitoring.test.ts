@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { laneReasons, queueReasons } from "#cli/status/status-page.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -21,7 +23,15 @@ import { isPromtoolInstalled, promtool } from "./support/promtool.ts";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const read = (path: string) => readFile(join(root, path), "utf8");
 const page = await read("docs/monitoring.md");
-const alerts = await read("deploy/prometheus/alerts.yaml");
+const alerts: {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly expr: string;
+      readonly annotations: { readonly runbook: string };
+    }[];
+  }[];
+} = parse(await read("deploy/prometheus/alerts.yaml"));
 const dashboard = JSON.parse(await read("deploy/grafana/posthaste.json"));
 
 /** What /metrics says when every metric has a value. */
@@ -127,15 +137,20 @@ test("an expression that names what does not exist is found", () => {
 });
 
 test("each alert names metrics and labels that exist, and has a section in the docs", () => {
-  const rules = alerts.split("- alert: ").slice(1);
+  const rules = alerts.groups.flatMap((group) => group.rules);
   expect(rules.length).toBeGreaterThan(5);
-  for (const rule of rules) {
-    const [name = ""] = rule.split("\n");
-    const expression = /expr: (?:\|\n([\s\S]*?)(?=\n {8}(?:for|labels):)|(.*))/.exec(rule);
-    expect(faultsOf(expression?.[1] ?? expression?.[2] ?? "")).toEqual([]);
-    expect(rule).toContain(`runbook: docs/monitoring.md#${name.toLowerCase()}\n`);
-    expect(page).toMatch(new RegExp(`^### ${name}$`, "m"));
+  for (const { alert, expr, annotations } of rules) {
+    expect(faultsOf(expr)).toEqual([]);
+    expect(annotations.runbook).toBe(`docs/monitoring.md#${alert.toLowerCase()}`);
+    expect(page).toMatch(new RegExp(`^### ${alert}$`, "m"));
   }
+});
+
+test("the docs say what to do for each reason for which messages wait", () => {
+  const [, table = ""] = /^\| Reason \| What to do \|\n\|---\|---\|\n((?:\|.*\n)+)/m.exec(page) ?? [];
+  const explained = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, reasons = ""]) => reasons.split(", "));
+  const shown = [...Object.values(laneReasons), ...Object.values(queueReasons)];
+  expect(explained.flat().sort()).toEqual(shown.sort());
 });
 
 describe.skipIf(!isPromtoolInstalled)("promtool", () => {

@@ -136,14 +136,3 @@ create table secret_keys (
   retired_at timestamptz,
   primary key (fingerprint)
 );
-
--- The keys of a running process, in the order of its ring. A key encrypts nothing before all processes can decrypt it.
--- A process renews its row while it runs, and removes it when it stops.
-create table secret_key_rings (
-  process_id uuid not null,
-  host text not null,
-  pid integer not null,
-  fingerprints bytea[] not null,
-  seen_at timestamptz not null default now(),
-  primary key (process_id)
-);

@@ -1,13 +1,19 @@
--- A running process of the installation and the delivery lanes it waits for, as the operator sees them. The table is
--- unlogged, because each process writes its row every few seconds. It is empty after a crash of PostgreSQL.
-create unlogged table running_processes (
+-- A running process of the installation. It renews its row every few seconds while it runs, and removes it when it stops.
+-- The table is logged: after a crash of PostgreSQL, a migration and a new secret key still wait for these processes.
+create table running_processes (
   id uuid not null,
   host text not null,
   pid integer not null,
   roles text[] not null,
   version text not null,
   node_version text not null,
+  -- Of its secret keys, in the order of its ring: a key encrypts nothing before all processes can decrypt it. Null: its
+  -- parent process has the same keys.
+  key_fingerprints bytea[],
+  -- The delivery lanes that wait, the foremost of them, as the operator sees them.
   waits jsonb not null default '[]',
+  -- How many lanes and sites send nothing now, all of them, by lane name.
+  paused_lanes jsonb not null default '{}',
   started_at timestamptz not null default now(),
   seen_at timestamptz not null default now(),
   primary key (id)

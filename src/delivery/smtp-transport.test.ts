@@ -109,6 +109,7 @@ test("a paused lane is saturated, even when no message waits in it", async () =>
   transport.send(leased("busy"));
   await recorder.waitFor(1);
   expect(transport.saturatedDomains(0)).toEqual(["example.test"]);
+  expect(transport.pausedLanes()).toEqual({ default: 1 });
 });
 
 test("a lane without messages is forgotten", async () => {

@@ -100,6 +100,14 @@ export class SmtpTransport implements Transport {
     );
   }
 
+  pausedLanes(): Record<string, number> {
+    const counts = new Map<string, number>();
+    for (const { lane, pausedCount } of this.#lanes.values()) {
+      if (pausedCount > 0) counts.set(lane, (counts.get(lane) ?? 0) + pausedCount);
+    }
+    return Object.fromEntries(counts);
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const message of this.#unrouted) this.#end(message, { kind: "release" });

@@ -12,13 +12,13 @@ import type { Config } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import { localNetworks } from "#platform/network/own-addresses.ts";
+import type { ProcessReport } from "#platform/process/running-processes-store.ts";
 import { CaptureTransport } from "./capture/transport.ts";
 import type { TrackHtml } from "./compose/assemble-mime.ts";
 import type { ComposeOptions, FindIdentity, SenderIdentity } from "./compose/compose-leased-message.ts";
 import { openAssemblyThread } from "./compose/open-assembly-thread.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
 import { laneFor, mergeLanes } from "./lanes/lanes-by-mx-host.ts";
-import type { WaitingLane } from "./message/lane-wait.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
 import { contentLoader } from "./queue/load-large-content-store.ts";
 import { MachineAddresses } from "./routes/announced-addresses.ts";
@@ -66,8 +66,8 @@ export interface WorkerOptions
 
 /** A started worker. `stop` is that of DeliveryWorker, and closes what the engine has opened. */
 export type RunningWorker = Pick<DeliveryWorker, "workerId" | "stop"> & {
-  /** The lanes that wait now, the foremost first. */
-  readonly waitingLanes: () => WaitingLane[];
+  /** What the process says about its lanes now. */
+  readonly report: () => ProcessReport;
 };
 
 export async function startDeliveryWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -99,7 +99,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Runni
   });
   return {
     workerId: worker.workerId,
-    waitingLanes: () => worker.waitingLanes,
+    report: () => worker.report,
     async stop() {
       await worker.stop();
       await Promise.all([receipts?.stop(), machines.stop(), warmUps.close(), assemblyThread.close()]);

@@ -4,11 +4,13 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { runCli } from "#cli/program.ts";
-import { createLog, type Log } from "#platform/log/log.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { retireSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
+import { registerProcess } from "#test/support/registered-process.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
-import { requireUsableKeys, SecretKeyRegistration } from "./check-machine-secret-keys.ts";
+import { requireUsableKeys } from "./check-machine-secret-keys.ts";
 
 const service = await startService();
 const db = service.database;
@@ -22,7 +24,7 @@ const admit = (secrets: Secrets) => db.transaction((tx) => requireUsableKeys(tx,
 
 beforeEach(async () => {
   await db.run(sql`delete from secret_keys`);
-  await db.run(sql`delete from secret_key_rings`);
+  await db.run(sql`delete from running_processes`);
   await db.run(sql`delete from sending_domains`);
 });
 
@@ -61,8 +63,8 @@ test("where the key is lost for good, the operator has the database go on with a
 });
 
 /** A process that runs with these keys until the test is done. */
-async function run(secrets: Secrets): Promise<SecretKeyRegistration> {
-  const holding = await SecretKeyRegistration.begin(db, secrets, createLog("silent"));
+async function run(secrets: Secrets): Promise<ProcessRegistration> {
+  const holding = await registerProcess(db, secrets);
   onTestFinished(() => holding.stop());
   return holding;
 }
@@ -104,19 +106,19 @@ test("a retired key may be missing or in the ring, but not come first again", as
 });
 
 test("a process that was killed is forgotten, and one that stopped is so at once", async () => {
-  const killed = await SecretKeyRegistration.begin(db, own, createLog("silent"));
+  const killed = await registerProcess(db, own);
   const promoted = createSecrets(OTHER_KEY, SECRET_KEY);
-  await db.run(sql`update secret_key_rings set seen_at = now() - interval '89 s'`);
+  await db.run(sql`update running_processes set seen_at = now() - interval '89 s'`);
   await expect(admit(promoted)).rejects.toThrow("is new");
-  await db.run(sql`update secret_key_rings set seen_at = now() - interval '91 s'`);
+  await db.run(sql`update running_processes set seen_at = now() - interval '91 s'`);
   await admit(promoted);
   await killed.stop();
 });
 
-test("a running process whose keys are out of date says so in its log, again and again", async () => {
+test("a running process whose keys are out of date says so in its log", async () => {
   const lines: string[] = [];
-  const log = { error: (text: string) => lines.push(text), warn: () => {} } as unknown as Log;
-  const holding = await SecretKeyRegistration.begin(db, own, log);
+  const log = { error: (_: object, text: string) => lines.push(text), warn: () => {} } as unknown as Log;
+  const holding = await registerProcess(db, own, log);
   onTestFinished(() => holding.stop());
   await holding.renew();
   expect(lines).toEqual([]);

@@ -4,24 +4,23 @@
  * processes must be able to open what it seals.
  */
 import { hostname } from "node:os";
-import type { Database, Queryable } from "#platform/database/pool.ts";
-import { newId } from "#platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
+import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import {
   listRunningRings,
   listSecretKeys,
   lockSecretKeys,
+  noteKeyUse,
   type RunningRing,
-  removeRing,
-  saveRing,
   saveSecretKey,
 } from "#platform/secrets/key-fingerprints-store.ts";
 import { newSecretKey } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
-/** Far more often than the rows of killed processes expire (platform/secrets/key-fingerprints-store.ts). */
-const RENEW_MS = 20_000;
+/** How often a process says that its keys are out of date. */
+const LOGGED_MS = 60_000;
 
 /** Why a process with these keys must not start, as an Error for the operator; null when it may. Changes nothing. */
 export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<Error | null> {
@@ -84,7 +83,7 @@ export function restartAdvice(running: readonly RunningRing[], secrets: Secrets)
 }
 
 /**
- * Registers the first key as in use, unless it already is.
+ * Registers the first key as in use.
  * @throws an Error for the operator when it must not be used
  */
 export async function requireUsableKeys(tx: Queryable, secrets: Secrets): Promise<void> {
@@ -93,60 +92,29 @@ export async function requireUsableKeys(tx: Queryable, secrets: Secrets): Promis
   if (fault !== null) throw fault;
   const [first] = secrets.fingerprints;
   const known = await listSecretKeys(tx);
-  if (!known.some(({ fingerprint }) => fingerprint.equals(first))) await saveSecretKey(tx, first);
+  if (known.some(({ fingerprint }) => fingerprint.equals(first))) await noteKeyUse(tx, first);
+  else await saveSecretKey(tx, first);
 }
 
-/** Registers the keys of a running process in the database, so that no key is used that this process lacks. */
-export class SecretKeyRegistration {
-  readonly #db: Database;
+/** Looks after the keys of a running process. */
+export class SecretKeyWatch {
+  readonly #db: Queryable;
   readonly #secrets: Secrets;
-  readonly #log: Log;
-  readonly #ring: RunningRing;
-  readonly #timer: NodeJS.Timeout;
-  #renewing: Promise<void> | null = null;
+  readonly #faults: RepeatedFaults;
 
-  private constructor(db: Database, secrets: Secrets, log: Log, ring: RunningRing) {
+  constructor(db: Queryable, secrets: Secrets, log: Log) {
     this.#db = db;
     this.#secrets = secrets;
-    this.#log = log;
-    this.#ring = ring;
-    this.#timer = setInterval(() => void this.renew(), RENEW_MS).unref();
+    this.#faults = new RepeatedFaults(log, LOGGED_MS);
   }
 
-  /** @throws an Error for the operator when a process with these keys must not start */
-  static async begin(db: Database, secrets: Secrets, log: Log): Promise<SecretKeyRegistration> {
-    const { fingerprints } = secrets;
-    const ring = { process_id: newId(), host: hostname(), pid: process.pid, fingerprints };
-    await db.transaction(async (tx) => {
-      await requireUsableKeys(tx, secrets);
-      await saveRing(tx, ring);
-    });
-    return new SecretKeyRegistration(db, secrets, log, ring);
-  }
-
-  /** Renews the registration, and logs when the process lacks a key that is needed now. */
-  renew(): Promise<void> {
-    this.#renewing ??= this.#renew().finally(() => {
-      this.#renewing = null;
-    });
-    return this.#renewing;
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#renewing;
-    await removeRing(this.#db, this.#ring.process_id);
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      await saveRing(this.#db, this.#ring);
-      const fault = await secretKeyFault(this.#db, this.#secrets);
-      if (fault !== null)
-        this.#log.error(`the secret keys of this process are out of date: ${fault.message}`);
-    } catch (err) {
-      this.#log.warn({ err }, "secret keys of this process could not be registered in the database");
-    }
+  /** Records that the first key is in use, and logs while the process lacks a key that is needed now. */
+  async look(): Promise<void> {
+    await noteKeyUse(this.#db, this.#secrets.fingerprints[0]);
+    const fault = await secretKeyFault(this.#db, this.#secrets);
+    if (fault === null) return;
+    const message = `the secret keys of this process are out of date: ${fault.message}`;
+    this.#faults.note({ kind: "secret keys", level: "error", message, fields: {} }, "renewal");
   }
 }
 

@@ -3,7 +3,6 @@
 import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
-import { findHold } from "#delivery/hold/store.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { registerIdentityPages } from "#identity/assembly.ts";
@@ -15,17 +14,15 @@ import { registerOverviewPages } from "#overview/assembly.ts";
 import { auditedDatabase } from "#platform/audit/audited-database.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
-import type { RateLimit } from "#platform/config/setting-readers.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createDatabase } from "#platform/database/pool.ts";
-import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
 import { SESSION_COOKIE } from "#platform/http/auth/session-cookie.ts";
 import { Authenticator } from "#platform/http/authenticate.ts";
 import { registerConsole } from "#platform/http/console-pages.ts";
 import { registerDocs } from "#platform/http/docs-page.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
-import { HEALTH_RATE, LIVENESS_RATE, type ReadinessCheck, registerHealth } from "#platform/http/health.ts";
+import type { ReadinessCheck } from "#platform/http/health.ts";
 import { registerHome } from "#platform/http/home-page.ts";
 import { createServer } from "#platform/http/server.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -52,6 +49,7 @@ import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { createLastSeen, findMembership, findSession } from "#workspace/people/store.ts";
 import { createEndpoints } from "./endpoints.ts";
+import { registerHealthPages } from "./health-pages.ts";
 import { createProcessMetrics, type ProcessMetrics } from "./metrics.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
@@ -76,13 +74,6 @@ export function createApi(
     monotonicMs: () => performance.now(),
     log,
   });
-  const ownLimiter = (rate: RateLimit) =>
-    createRateLimiter({
-      limit: config.RATE_LIMIT && rate,
-      redisUrl: null,
-      monotonicMs: () => performance.now(),
-      log,
-    });
   const lastUsed = createLastUsed({ db: background, clock, log });
   const lastSeen = createLastSeen({ db: background, clock, log });
   const keyRequests = new RequestLog({
@@ -175,21 +166,7 @@ export function createApi(
         findImage: createWebViewImages(database),
       });
       registerSendingPages(pages, parts, smsGateway);
-      registerHealth(pages, {
-        database,
-        dataDir: config.DATA_DIR,
-        metrics,
-        maySeeMetrics: metricsAccess(config),
-        rateLimiter: ownLimiter(HEALTH_RATE),
-        livenessLimiter: ownLimiter(LIVENESS_RATE),
-        checks,
-        notices: {
-          async sending() {
-            const hold = await findHold(background);
-            return hold === undefined ? null : `held since ${hold.held_at.toISOString()}`;
-          },
-        },
-      });
+      registerHealthPages(pages, services, { metrics, checks });
       registerDocs(pages);
       registerConsole(pages);
       registerMcp(pages, { endpoints, authenticator, publicUrl });

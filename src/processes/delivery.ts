@@ -92,11 +92,11 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     tell({ kind: "report", hasLooked, counts: tally.take() });
     hasLooked = false;
   }, REPORT_MS).unref();
-  const registration = new ProcessRegistration({
+  const registration = ProcessRegistration.ofChild({
     db: database,
     log,
     roles: ["delivery"],
-    waits: worker.waitingLanes,
+    report: worker.report,
   });
   tell({ kind: "ready" });
   log.info({ worker: worker.workerId, mode: config.MAIL_MODE }, "delivery started");

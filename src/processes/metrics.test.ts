@@ -119,27 +119,26 @@ test("jobs, recurring tasks and webhooks that wait are counted, with the time si
 });
 
 test("the paused lanes of all delivery processes are counted by provider, and no others", async () => {
-  const process = { host: "mail1", pid: 1, roles: ["delivery"], version, node_version: "24" };
-  const lane = (provider: string, reason: string) => ({
-    provider,
-    place: "",
-    reason,
-    messages: 1,
-    seconds: 9,
-    detail: null,
-  });
-  await saveRunningProcess(db, { ...process, id: newId() }, [
-    lane("google", "asked_to_wait"),
-    lane("yahoo", "limits"),
-  ]);
-  await saveRunningProcess(db, { ...process, id: newId() }, [lane("google", "unreachable")]);
+  const process = {
+    host: "mail1",
+    pid: 1,
+    roles: ["delivery"],
+    version,
+    node_version: "24",
+    key_fingerprints: null,
+  };
+  const save = (id: string, paused_lanes: Record<string, number>) =>
+    saveRunningProcess(db, { ...process, id }, { waits: [], paused_lanes });
+  await save(newId(), { google: 30, left_out: 1 });
+  await save(newId(), { google: 1 });
+  await save(newId(), {});
   const gone = newId();
-  await saveRunningProcess(db, { ...process, id: gone }, [lane("yahoo", "asked_to_wait")]);
+  await save(gone, { yahoo: 1 });
   await db.run(sql`update running_processes set seen_at = now() - interval '1 minute' where id = ${gone}`);
   const series = ["google", "yahoo", "default"].map(
     (name) => `posthaste_provider_paused_lanes{provider="${name}"}`,
   );
-  expect(await valuesOf(...series, 'posthaste_processes{role="delivery"}')).toEqual([2, 0, 0, 2]);
+  expect(await valuesOf(...series, 'posthaste_processes{role="delivery"}')).toEqual([31, 0, 0, 3]);
 });
 
 test("version, sizes and the late messages of each priority are always there", async () => {

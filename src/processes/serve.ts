@@ -7,11 +7,12 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
-import { firstKeyFault, SecretKeyRegistration } from "#identity/check-machine-secret-keys.ts";
+import { firstKeyFault, requireUsableKeys, SecretKeyWatch } from "#identity/check-machine-secret-keys.ts";
 import { ensurePartitions } from "#messages/create-partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
+import { requireUsableSchema } from "#platform/database/migrate.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog, type Log } from "#platform/log/log.ts";
@@ -25,6 +26,7 @@ import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/create-workspace.ts";
 import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
+import { createHealthServer } from "./health-pages.ts";
 import { startInbound } from "./inbound.ts";
 import { startJobs } from "./jobs.ts";
 import { createProcessMetrics } from "./metrics.ts";
@@ -108,7 +110,7 @@ async function run(
   roles: readonly Role[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const keys = await prepareDatabase(services);
+  const registration = await prepareDatabase(services, roles);
   const parts = new RunningParts(services.log);
   let hasEnded = false;
   try {
@@ -118,7 +120,7 @@ async function run(
   } finally {
     // After a failed start (a port is in use, for example) nothing is left running.
     hasEnded = await parts.stop();
-    await settlesWithin(CLOSE_MS, [keys.stop()], services.log);
+    await settlesWithin(CLOSE_MS, [registration.stop()], services.log);
   }
   return hasEnded;
 }
@@ -157,8 +159,9 @@ async function startParts(
   const workers = new DeliveryWorkers(environment, config, services.database.url, log, metrics.count);
   parts.add(() => workers.stop(STOP_MS));
   let address: string | null = null;
+  const checks = { delivery: async () => workers.fault };
   if (roles.includes("api")) {
-    const api = createApi(services, { delivery: async () => workers.fault }, metrics);
+    const api = createApi(services, checks, metrics);
     parts.add(() => api.stop());
     const ending = new AbortController();
     const renewed = renewConsoleBuild(log, ending.signal);
@@ -172,6 +175,12 @@ async function startParts(
     const inbound = await startInbound(services, metrics.count);
     parts.add(() => inbound.stop(STOP_MS));
   }
+  if (!roles.includes("api") && config.HEALTH_PORT !== null) {
+    const health = createHealthServer(services, { metrics, checks });
+    parts.add(() => health.close());
+    const listening = health.listen({ host: config.HOST, port: config.HEALTH_PORT });
+    log.info({ address: await bindPort(config, "HEALTH_PORT", listening) }, "health and metrics listen");
+  }
   if (address !== null) {
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
     process.stdout.write(await startNotice(services, Number(new URL(address).port)));
@@ -180,11 +189,6 @@ async function startParts(
   if (roles.includes("jobs")) {
     const jobs = await startJobs(services, metrics.count);
     parts.add(() => jobs.stop());
-  }
-  const own = roles.filter((role) => role !== "delivery");
-  if (own.length > 0) {
-    const registration = new ProcessRegistration({ db: services.database, log, roles: own });
-    parts.add(() => registration.stop());
   }
   if (roles.includes("api") || roles.includes("jobs")) {
     const tempFiles = sweepTempFiles(config.DATA_DIR, log);
@@ -212,16 +216,30 @@ export async function settlesWithin(
   return hasEnded;
 }
 
-/** Prepares the schema, the secret key, the partitions and, in an empty database, the first workspace with its API key. */
-async function prepareDatabase({
-  database,
-  config,
-  clock,
-  log,
-  secrets,
-}: ProcessContext): Promise<SecretKeyRegistration> {
+/**
+ * Prepares the schema, registers the process, and prepares the partitions and, in an empty database, the first workspace with
+ * its API key.
+ */
+async function prepareDatabase(
+  { database, config, clock, log, secrets }: ProcessContext,
+  roles: readonly Role[],
+): Promise<ProcessRegistration> {
   await prepareSchema(database, log);
-  const keys = await SecretKeyRegistration.begin(database, secrets, log);
+  const keys = new SecretKeyWatch(database, secrets, log);
+  const registration = await ProcessRegistration.begin(
+    {
+      db: database,
+      log,
+      // Delivery processes register themselves.
+      roles: roles.filter((role) => role !== "delivery"),
+      keyFingerprints: secrets.fingerprints,
+      onRenewed: () => keys.look(),
+    },
+    async (tx) => {
+      await requireUsableSchema(tx);
+      await requireUsableKeys(tx, secrets);
+    },
+  );
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {
     log.error(
       { err },
@@ -233,5 +251,5 @@ async function prepareDatabase({
   if (first?.generatedSecret) {
     process.stdout.write(firstKeyNotice(first.generatedSecret));
   }
-  return keys;
+  return registration;
 }

@@ -14,11 +14,13 @@ const RETRY_LATER_MS = 2_000;
 const REPEATED = 20;
 
 export interface RetryingClientOptions {
-  /** The current URL of the service. */
+  /** The URL of the service for the next request. */
   readonly url: () => string;
   readonly apiKey: string;
   /** New messages per second. */
   readonly rate: number;
+  /** How long it waits for an answer; by default as long as the connection holds. */
+  readonly answerMs?: number;
   /** Of the Idempotency-Keys; `message` without it. */
   readonly keyPrefix?: string;
   readonly emailFor: (number: number) => Readonly<Record<string, string>>;
@@ -86,6 +88,7 @@ export function startRetryingClient(options: RetryingClientOptions): RetryingCli
           "Idempotency-Key": message.key,
         },
         body: message.body,
+        ...(options.answerMs !== undefined && { signal: AbortSignal.timeout(options.answerMs) }),
       });
       status = answer.status;
       text = await answer.text();

@@ -41,9 +41,18 @@ interface Question {
   readonly reset: boolean;
 }
 
-/** Starts a server on a free loopback port. `answerMs` delays each reply to the final dot. */
-export async function startCountingMx(options: { readonly answerMs?: number } = {}): Promise<CountingMx> {
-  const child = fork(fileURLToPath(import.meta.url), [String(options.answerMs ?? 0)], {
+/**
+ * Starts a server on a free port of loopback, or of another address of this machine. `answerMs` delays each reply to the
+ * final dot.
+ */
+export async function startCountingMx({
+  answerMs = 0,
+  host = "127.0.0.1",
+}: {
+  readonly answerMs?: number;
+  readonly host?: string;
+} = {}): Promise<CountingMx> {
+  const child = fork(fileURLToPath(import.meta.url), [String(answerMs), host], {
     serialization: "advanced",
     // Flags of the parent process, such as profiling, must not apply to this process.
     execArgv: [],
@@ -248,7 +257,7 @@ class Counter {
 if (import.meta.main) {
   const counter = new Counter(Number(process.argv[2] ?? 0));
   const server = createServer({ noDelay: true }, (socket) => counter.serve(socket));
-  server.listen(0, "127.0.0.1");
+  server.listen(0, process.argv[3]);
   await once(server, "listening");
   process.send?.((server.address() as AddressInfo).port);
   process.on("message", ({ ask, reset }: Question) => {

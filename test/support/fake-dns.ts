@@ -68,7 +68,7 @@ export interface FakeDns extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const HOST = "127.0.0.1";
+const LOOPBACK = "127.0.0.1";
 /** A placeholder; the answer gets `ttlSeconds`. */
 const TTL_SECONDS = 0;
 const LONGEST_CHAIN = 8;
@@ -77,11 +77,11 @@ const PLAIN_UDP_OCTETS = 512;
 const CHARACTER_STRING_OCTETS = 255;
 const RCODE = { noerror: 0, servfail: 2, nxdomain: 3, refuse: 5 } as const;
 
-/** Starts a server on a free loopback port. */
-export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
-  const { udp, tcp, port } = await openOnOnePort();
+/** Starts a server on a free port of loopback, or of another address of this machine. */
+export async function startFakeDns(zone: DnsZone = {}, host = LOOPBACK): Promise<FakeDns> {
+  const { udp, tcp, port } = await openOnOnePort(host);
   const connections = new Set<Socket>();
-  const address = `${HOST}:${port}`;
+  const address = `${host}:${port}`;
   const server: FakeDns = {
     address,
     resolver: createResolver({ servers: [address], timeoutMs: 500, tries: 1 }),
@@ -250,13 +250,13 @@ function decoded(message: Buffer, decoder: (message: Buffer) => Packet): Packet 
 }
 
 /** Lets the system choose a TCP port and opens UDP on the same number; tries again if that one is in use. */
-async function openOnOnePort(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+async function openOnOnePort(host: string): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
-    const tcp = createServer().listen(0, HOST);
+    const tcp = createServer().listen(0, host);
     await once(tcp, "listening");
     const { port } = tcp.address() as AddressInfo;
     const udp = createSocket("udp4");
-    udp.bind(port, HOST);
+    udp.bind(port, host);
     try {
       await once(udp, "listening");
       return { udp, tcp, port };

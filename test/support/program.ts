@@ -12,6 +12,8 @@ import { eventually } from "./eventually.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const START_MS = 60_000;
+/** The log lines with the address that a start listens on. */
+const LISTENS: ReadonlySet<string> = new Set(["Posthaste listens", "health and metrics listen"]);
 /** How many lines of output the error of a failed start shows. */
 const LAST_LINES = 20;
 
@@ -30,7 +32,7 @@ export type ProgramSettings = Readonly<Record<string, string>> & { readonly BOOT
 export type Ending = readonly [code: number | null, signal: NodeJS.Signals | null];
 
 export interface Program extends AsyncDisposable {
-  /** The URL of the API; the port changes with every start. */
+  /** The URL of the API, or without the role api that of HEALTH_PORT; the port changes with every start. */
   readonly url: string;
   /** Id of the current process and of its group. */
   readonly pid: number;
@@ -72,6 +74,7 @@ export async function startProgram(
   let child: ChildProcess | undefined;
   let url = "";
   const logged = (message: string) => log.filter(({ msg }) => msg === message);
+  const addresses = () => log.filter(({ msg }) => LISTENS.has(msg)).map(({ address }) => address);
 
   const program: Program = {
     get url() {
@@ -89,7 +92,7 @@ export async function startProgram(
     call: apiCaller(() => url, settings.BOOTSTRAP_API_KEY),
     logged,
     async start() {
-      const starts = logged("Posthaste listens").length;
+      const starts = addresses().length;
       const started = spawn(file, [...before, ...words], {
         env,
         detached: true,
@@ -105,7 +108,7 @@ export async function startProgram(
       }
       const address = async () => {
         if (!running.has(started)) throw new Error("the program has ended");
-        return logged("Posthaste listens")[starts]?.address;
+        return addresses()[starts];
       };
       try {
         url = await eventually("the program to listen", address, START_MS);

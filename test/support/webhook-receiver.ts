@@ -1,4 +1,4 @@
-/** A webhook receiver on loopback: keeps the requests and answers as a test sets. */
+/** A webhook receiver, on loopback unless a test needs it elsewhere: keeps the requests and answers as a test sets. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,7 +17,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export async function startReceiver(): Promise<WebhookReceiver> {
+export async function startReceiver(host = "127.0.0.1"): Promise<WebhookReceiver> {
   const arrived: Arrived[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -28,7 +28,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
       receiver.answer(response, one);
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, host);
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const close = async () => {
@@ -38,7 +38,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   };
   const receiver: WebhookReceiver = {
     port,
-    url: `http://127.0.0.1:${port}/hooks`,
+    url: `http://${host}:${port}/hooks`,
     arrived,
     answer: answerWith(204),
     close,

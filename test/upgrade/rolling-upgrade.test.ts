@@ -2,10 +2,9 @@
  * Two machines are upgraded one after the other, under load. The later release is this program with a higher version and
  * further migrations.
  */
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { startRetryingClient } from "#test/faults/retrying-client.ts";
@@ -14,12 +13,12 @@ import { newDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
+import { launcherOf, makeRelease } from "#test/support/release.ts";
 import { mailDomain, platform } from "#test/support/scene.ts";
 
 const UPGRADE_MS = 240_000;
 const RATE = 20;
 const KEY = `efk_${"7777".repeat(10)}`;
-const checkout = fileURLToPath(new URL("../../", import.meta.url));
 
 const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
@@ -30,20 +29,7 @@ const database = stack.use(await newDatabase());
 const mx = await startCountingMx();
 stack.defer(() => mx.stop());
 
-/** This program as another release. Returns its folder. */
-async function makeRelease(version: string, migrations: Readonly<Record<string, string>>): Promise<string> {
-  const root = join(folder, version);
-  for (const part of ["bin", "src", "db", "console/dist", "openapi.json"])
-    await cp(join(checkout, part), join(root, part), { recursive: true });
-  await symlink(join(checkout, "node_modules"), join(root, "node_modules"));
-  const description = JSON.parse(await readFile(join(checkout, "package.json"), "utf8"));
-  await writeFile(join(root, "package.json"), JSON.stringify({ ...description, version }));
-  for (const [name, statements] of Object.entries(migrations))
-    await writeFile(join(root, "db/migrations", name), statements);
-  return root;
-}
-
-const machine = async (name: string, root = checkout): Promise<Program> =>
+const machine = async (name: string, root?: string): Promise<Program> =>
   stack.use(
     await startProgram(
       {
@@ -59,7 +45,7 @@ const machine = async (name: string, root = checkout): Promise<Program> =>
         DATABASE_URL: database.url,
       },
       ["serve"],
-      [process.execPath, join(root, "bin/posthaste.js")],
+      [process.execPath, launcherOf(root)],
     ),
   );
 
@@ -69,8 +55,8 @@ test("machines are upgraded one after the other while mail is accepted and sent:
   const compatible = {
     "9001-color.sql": "alter table workspaces add column color text not null default 'blue'",
   };
-  const next = await makeRelease("99.1.0", compatible);
-  const demanding = await makeRelease("99.2.0", {
+  const next = await makeRelease(folder, "99.1.0", compatible);
+  const demanding = await makeRelease(folder, "99.2.0", {
     ...compatible,
     "9002-no-color.sql": "-- Needs program 99.1.0\nalter table workspaces drop column color",
   });

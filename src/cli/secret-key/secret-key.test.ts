@@ -5,14 +5,15 @@ import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { checkSecretKey } from "#cli/doctor/secret-key.ts";
 import { runCli } from "#cli/program.ts";
-import { SecretKeyRegistration } from "#identity/check-machine-secret-keys.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log/log.ts";
-import { saveRing, saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
+import type { ProcessRegistration } from "#platform/process/process-registration.ts";
+import { saveRunningProcess } from "#platform/process/running-processes-store.ts";
+import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { parseRing } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
+import { registerProcess } from "#test/support/registered-process.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { startService } from "#test/support/service.ts";
 import { sealedColumns } from "./sealed-columns.ts";
@@ -52,7 +53,7 @@ const asMade = await Promise.all(
 
 beforeEach(async () => {
   await db.run(sql`delete from secret_keys`);
-  await db.run(sql`delete from secret_key_rings`);
+  await db.run(sql`delete from running_processes`);
   for (const { table, column, rows } of asMade) {
     for (const { id, sealed } of rows) {
       await db.run(sql`update ${raw(table)} set ${raw(column)} = ${sealed} where id = ${id}`);
@@ -94,8 +95,8 @@ async function newMachine(keys: { readonly env?: string; readonly file?: string 
   };
 }
 
-async function start(secrets: Secrets): Promise<SecretKeyRegistration> {
-  const holding = await SecretKeyRegistration.begin(db, secrets, createLog("silent"));
+async function start(secrets: Secrets): Promise<ProcessRegistration> {
+  const holding = await registerProcess(db, secrets);
   onTestFinished(() => holding.stop());
   return holding;
 }
@@ -207,8 +208,12 @@ test("a new key put first while a machine knows only the old one changes nothing
 test("another machine that signs with an earlier key is given the keys before its restart", async () => {
   const first = await newMachine({ env: `${NEW},${OLD}` });
   await saveSecretKey(db, old.fingerprints[0]);
-  const { fingerprints } = both;
-  await saveRing(db, { process_id: newId(), host: "mail2.example", pid: 17, fingerprints });
+  const other = { host: "mail2.example", pid: 17, roles: ["api"], version: "0.2.0", node_version: "24" };
+  await saveRunningProcess(
+    db,
+    { ...other, id: newId(), key_fingerprints: both.fingerprints },
+    { waits: [], paused_lanes: {} },
+  );
   await start(promoted);
   await first.run("rotate");
   const step =

@@ -22,7 +22,8 @@ const LATE_SECONDS = 5;
 
 const NOT_MIGRATED = "Run `npm run -s posthaste -- migrate`, or start the service, to see the rest.\n";
 
-const laneReasons: Readonly<Record<LaneWaitReason, string>> = {
+/** What a wait of a lane is called; docs/monitoring.md says what to do. */
+export const laneReasons: Readonly<Record<LaneWaitReason, string>> = {
   asked_to_wait: "asked to wait",
   reputation: "slow after a reply about reputation",
   connections_failed: "rests after failed connections",
@@ -31,7 +32,8 @@ const laneReasons: Readonly<Record<LaneWaitReason, string>> = {
   limits: "limits of the lane",
 };
 
-const queueReasons: Readonly<Record<QueueWaitReason, string>> = {
+/** The same for messages in the queue. */
+export const queueReasons: Readonly<Record<QueueWaitReason, string>> = {
   workspace_suspended: "workspace suspended",
   paused: "campaign or autoresponder paused",
   deferred: "deferred",

@@ -48,7 +48,17 @@ async function accept(
   return ids;
 }
 
-const delivering = { id: newId(), host: "mail1", pid: 7, roles: ["delivery"], version, node_version: "24" };
+const delivering = {
+  id: newId(),
+  host: "mail1",
+  pid: 7,
+  roles: ["delivery"],
+  version,
+  node_version: "24",
+  key_fingerprints: null,
+};
+const saveWaits = (waits: readonly WaitingLane[], process = delivering) =>
+  saveRunningProcess(db, process, { waits, paused_lanes: {} });
 const lane = (change: Partial<WaitingLane>): WaitingLane => ({
   provider: "google",
   place: "",
@@ -98,7 +108,7 @@ test("messages are counted by why they wait, with the last reply of the deferred
 });
 
 test("lanes are shown with their reasons, those that are paused first", async () => {
-  await saveRunningProcess(db, delivering, [
+  await saveWaits([
     lane({ provider: "yahoo", messages: 40 }),
     lane({ reason: "asked_to_wait", messages: 3, seconds: 50, detail: "421 4.7.28 rate limited" }),
     lane({
@@ -122,7 +132,7 @@ test("a reply with characters that PostgreSQL refuses in JSON is reported all th
   const [odd] = reported([
     lane({ reason: "asked_to_wait", place: "mx\u0000.test", detail: "421 \u0000 \ud800 later" }),
   ]);
-  await saveRunningProcess(db, delivering, odd === undefined ? [] : [odd]);
+  await saveWaits(odd === undefined ? [] : [odd]);
   expect((await status()).installation.lanes).toMatchObject([
     { place: "mx?.test", detail: "421 ? \ufffd later" },
   ]);
@@ -136,9 +146,9 @@ test("a full status fits on one screen of 80 columns, and control characters of 
       detail: `\u001b[2J${"reply ".repeat(40)}`,
     }),
   );
-  await saveRunningProcess(db, delivering, lanes);
+  await saveWaits(lanes);
   for (let at = 0; at < 15; at++)
-    await saveRunningProcess(db, { ...delivering, id: newId(), host: `mail${at}.${"x".repeat(60)}` }, []);
+    await saveWaits([], { ...delivering, id: newId(), host: `mail${at}.${"x".repeat(60)}` });
   for (let at = 0; at < 12; at++) await accept(`domain${at}.${"long".repeat(12)}.test`, 600);
   const { stdout } = await run("status");
   const lines = stdout.split("\n");

@@ -154,6 +154,7 @@ describe("pauses", () => {
     expect((await recorder.waitFor(3))[2]).toMatchObject({ kind: "requeue", who: "eve" });
     expect(mx.connections).toBe(0);
     expect(traffic.waits).toMatchObject([{ reason: "connections_failed", messages: 0 }]);
+    expect(traffic.pausedCount).toBe(1);
   });
 });
 
@@ -178,6 +179,15 @@ describe("what the operator sees of a lane", () => {
     expect(wait).toMatchObject({ reason: "unreachable", messages: 0 });
     expect(wait?.detail).toMatch(/^one\.test: .*ECONNREFUSED/);
     expect(wait?.seconds).toBeGreaterThan(60);
+  });
+
+  test("of many sites that do not accept connections some, and the number of all", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { per_site: false });
+    expect(traffic.pausedCount).toBe(0);
+    for (let at = 0; at < 12; at++) add(leased(`user${at}`), `dead${at}.test`, DEAD);
+    await recorder.waitFor(12);
+    expect([traffic.waits.length, traffic.pausedCount]).toEqual([5, 12]);
   });
 });
 

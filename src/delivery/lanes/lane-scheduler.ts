@@ -94,6 +94,11 @@ export class LaneScheduler {
     return messages === 0 ? sites : [...sites, { reason: "limits", messages, seconds: null, detail: null }];
   }
 
+  /** How many parts of the lane send nothing now: all of it, or sites that refuse connections. */
+  get pausedCount(): number {
+    return this.#throttle.pauseLeft > 0 ? 1 : this.#sessions.coolingSites.length;
+  }
+
   /** Whether no more messages of this lane should be leased. Half its share stays free for the batch being leased now. */
   isSaturated(priority: Priority): boolean {
     const ahead = priority === 0 ? this.load - this.#waiting.bulkLength : this.load;

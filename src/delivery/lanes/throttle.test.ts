@@ -73,11 +73,27 @@ test("after a deferral for reputation the lane has one connection and one messag
   throttle.attempted(refused(451, "4.7.600 Your IP has a poor reputation"));
   vi.advanceTimersByTime(60_000);
   expect(throttle).toMatchObject({ pauseLeft: 0, connections: 1, share: 1, isFresh: false });
+  expect(throttle.wait).toMatchObject({
+    reason: "reputation",
+    detail: "451 4.7.600 Your IP has a poor reputation",
+  });
   throttle.takeMessage();
   expect(throttle.untilMessage()).toBeGreaterThan(50_000);
   vi.advanceTimersByTime(90 * 60_000);
   expect(throttle).toMatchObject({ connections: 10, share: FIRST_SHARE, isFresh: true });
   expect(throttle.untilMessage()).toBe(0);
+});
+
+test("after another pause, the wait for reputation is still explained by the reply about reputation", () => {
+  const throttle = throttleOf({ failures_before_rest: 1 });
+  throttle.attempted(refused(451, "4.7.600 Your IP has a poor reputation"));
+  throttle.connected(false);
+  expect(throttle.wait).toMatchObject({ reason: "connections_failed", detail: null });
+  vi.advanceTimersByTime(120_000);
+  expect(throttle.wait).toMatchObject({
+    reason: "reputation",
+    detail: "451 4.7.600 Your IP has a poor reputation",
+  });
 });
 
 test("an opened connection resets the count of failures", () => {

@@ -40,6 +40,8 @@ export class LaneThrottle {
   /** Why the lane was paused last. */
   #cause: Pick<LaneWait, "reason" | "detail"> = { reason: "asked_to_wait", detail: null };
   #reputationUntil = 0;
+  /** The reply about reputation. Later pauses may have another cause. */
+  #reputationReply: string | null = null;
   /** Failed connections in a row. */
   #failures = 0;
   /** Broken conversations in a row. */
@@ -62,7 +64,7 @@ export class LaneThrottle {
     if (this.pauseLeft > 0) return { ...this.#cause, seconds: this.pauseLeft / 1_000 };
     if (!this.#isReputationLimited) return null;
     const seconds = (this.#reputationUntil - performance.now()) / 1_000;
-    return { reason: "reputation", detail: this.#cause.detail, seconds };
+    return { reason: "reputation", detail: this.#reputationReply, seconds };
   }
 
   /** Connections that may be open at the same time. */
@@ -131,12 +133,14 @@ export class LaneThrottle {
     const suspension = this.#lane.suspensions.find(({ words }) => result.text.includes(words));
     if (!retry || (scope !== "lane" && suspension === undefined)) return;
     const seconds = waitSeconds ?? suspension?.seconds;
+    const detail = replyOf(result).text;
     this.#pause(seconds === undefined ? UNNAMED_PAUSE_MS : seconds * 1_000, {
       reason: "asked_to_wait",
-      detail: replyOf(result).text,
+      detail,
     });
-    if (seconds === undefined && category === "Reputation")
-      this.#reputationUntil = performance.now() + REPUTATION_MS;
+    if (seconds !== undefined || category !== "Reputation") return;
+    this.#reputationUntil = performance.now() + REPUTATION_MS;
+    this.#reputationReply = detail;
   }
 
   /** A host that accepts connections and drops every message costs more than an unreachable one. */

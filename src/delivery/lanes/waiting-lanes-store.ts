@@ -1,6 +1,6 @@
 /** Reads the lanes that wait in all delivery processes, as they wrote them last (table running_processes). */
 import sql from "sql-template-tag";
-import { pausing, type WaitingLane } from "#delivery/message/lane-wait.ts";
+import type { WaitingLane } from "#delivery/message/lane-wait.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { SILENT_SECONDS } from "#platform/process/running-processes-store.ts";
 
@@ -20,13 +20,16 @@ export async function listWaitingLanes(db: Queryable): Promise<HostWaitingLane[]
   return rows.flatMap(({ host, waits }) => waits.map((wait) => ({ ...wait, host })));
 }
 
-/** How many lanes of each provider send nothing now, over all processes; 0 for the other providers. */
+/** How many lanes and sites of each provider send nothing now, over all processes; 0 for the other providers. */
 export async function countPausedLanes(
   db: Queryable,
   providers: readonly string[],
 ): Promise<Record<string, number>> {
-  const paused = (await listWaitingLanes(db)).filter(({ reason }) => pausing.has(reason));
-  return Object.fromEntries(
-    providers.map((name) => [name, paused.filter(({ provider }) => provider === name).length]),
-  );
+  const rows = await db.rows<{ name: string; count: number }>(sql`
+    select p.name, coalesce(sum((paused_lanes ->> p.name)::int), 0)::int as count
+    from unnest(${[...providers]}::text[]) as p (name)
+    left join running_processes on paused_lanes ? p.name
+      and seen_at > now() - make_interval(secs => ${SILENT_SECONDS})
+    group by p.name`);
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }

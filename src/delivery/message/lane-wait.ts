@@ -13,7 +13,7 @@ export type LaneWaitReason =
   | "limits";
 
 /** The reasons for which nothing is sent at all, until `seconds` have passed. */
-export const pausing: ReadonlySet<LaneWaitReason> = new Set([
+const pausing: ReadonlySet<LaneWaitReason> = new Set([
   "asked_to_wait",
   "connections_failed",
   "conversations_broken",

@@ -26,6 +26,8 @@ export interface Transport {
   foreignCampaigns?(): string[];
   /** The lanes that wait, and why. */
   waitingLanes?(): WaitingLane[];
+  /** How many lanes and sites send nothing now, by lane name. */
+  pausedLanes?(): Record<string, number>;
   /** Releases waiting messages. Those being sent go on, as long as mayStart allows it. */
   close(): void;
 }

@@ -14,7 +14,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Ending } from "#delivery/message/attempt.ts";
-import { reported, type WaitingLane } from "#delivery/message/lane-wait.ts";
+import { reported } from "#delivery/message/lane-wait.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { PresendCheck } from "#delivery/message/presend-decision.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
@@ -32,6 +32,7 @@ import { type Database, listen } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
+import type { ProcessReport } from "#platform/process/running-processes-store.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Journal } from "./journal.ts";
@@ -145,9 +146,12 @@ export class DeliveryWorker {
     return worker;
   }
 
-  /** The lanes that wait, the foremost first. */
-  get waitingLanes(): WaitingLane[] {
-    return reported(this.#transport.waitingLanes?.() ?? []);
+  /** What the process says about its lanes. */
+  get report(): ProcessReport {
+    return {
+      waits: reported(this.#transport.waitingLanes?.() ?? []),
+      paused_lanes: this.#transport.pausedLanes?.() ?? {},
+    };
   }
 
   /**

@@ -3,7 +3,12 @@
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { DnsStatus } from "#identity/domain-verification/dns-status.ts";
 import { type Html, html } from "#platform/http/response/html-page.ts";
+import { shortenedText } from "#platform/shorten.ts";
 import type { SharedReport } from "./report-layout.ts";
+
+/** Of what is published, which anyone may make as long as DNS allows: 64 kB for each of 26 records. */
+const MOST_FOUND = 5;
+const MOST_CHARACTERS = 1_000;
 
 /**
  * @param privateName a host name of this installation that is not in public DNS (PRIVATE_NAME); null if there is none. The
@@ -55,15 +60,18 @@ function recordOf(
 ): Html {
   const { status, host, type, expected, found, found_host, message } = check;
   const isPrivate = privateName !== null && namesHost(expected, privateName);
-  const values = found.map((value) => html`<code>${value}</code><br>`);
+  const more = found.length - MOST_FOUND;
+  const values = found
+    .slice(0, MOST_FOUND)
+    .map((value) => html`<code>${shortenedText(value, MOST_CHARACTERS)}</code><br>`);
   return html`<section class="record">
 <h2>${name}: ${states[status]}</h2>
-<p>${isPrivate ? NOT_READY : message}</p>
+<p>${isPrivate ? NOT_READY : shortenedText(message, MOST_CHARACTERS)}</p>
 <dl>
 <dt>Type</dt><dd><code>${type}</code></dd>
 <dt>Name</dt><dd><code>${host}</code></dd>
 <dt>Value to publish</dt><dd><code>${expected}</code></dd>
-<dt>Found</dt><dd>${found.length === 0 ? "nothing" : values}${found_host === null ? "" : html`at <code>${found_host}</code>`}</dd>
+<dt>Found</dt><dd>${found.length === 0 ? "nothing" : values}${more > 0 ? `and ${more} more ` : ""}${found_host === null ? "" : html`at <code>${found_host}</code>`}</dd>
 </dl>
 </section>
 `;

@@ -138,6 +138,17 @@ test("a link shows the records of a domain, expected beside found", async () => 
   expect(page.text).toContain("<dt>Found</dt><dd><code>v=spf1 -all</code>");
 });
 
+test("of records that are very long or many, a link shows the beginning", async () => {
+  const { body } = await call("POST", "/sending-domains", { domain: "long.example" });
+  const texts = Array.from({ length: 30 }, (_, at) => `v=spf1 ${`ip4:192.0.2.${at} `.repeat(100)}-all`);
+  service.dns.zone["long.example"] = { TXT: texts };
+  const { url } = (await share({ kind: "dns_records", resource_id: body.data.id })).body.data;
+  const { text } = await open(url);
+  expect(text.match(/<code>v=spf1 ip4:192\.0\.2\.\d+ .{900,1000}…<\/code>/g)).toHaveLength(5);
+  expect(text).toContain("and 25 more");
+  expect(text.length).toBeLessThan(30_000);
+});
+
 test("outsiders get no advice for the operator, and are told not to publish the name of a private machine", async () => {
   const { id } = (await local.call("POST", "/sending-domains", { domain: "shared.example" })).body.data;
   const { dns } = (await local.call("GET", `/sending-domains/${id}/dns-status`)).body.data;

@@ -115,6 +115,12 @@ export const settings = {
       "Token for the local inbox of MAIL_MODE=capture. Empty: generated at first start, kept in DATA_DIR/inbox.token and printed at every start.",
     secret: true,
   }),
+  HEALTH_PORT: setting({
+    default: "",
+    read: optionalPort,
+    about:
+      "Port, on HOST, for /healthz, /readyz and /metrics of a process without the role api, whose PORT does not listen (docs/monitoring.md#health). Empty: off.",
+  }),
   METRICS_TOKEN: setting({
     default: "",
     read: accessToken,

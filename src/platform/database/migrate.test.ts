@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { newDatabase, testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, requireUsableSchema } from "./migrate.ts";
 import type { Release } from "./migration-files.ts";
 
 const db = await testDatabase();
@@ -70,6 +70,35 @@ test("a migration that needs a newer program waits until older ones have stopped
   ]);
   await db.run(sql`delete from running_processes where host = 'mail1'`);
   expect(await migrate(db, next)).toEqual(["9002-no-color.sql"]);
+});
+
+test("a migration sees a process that was admitted just before it, and one that comes after it is refused", async () => {
+  const former = await release("0.9.0", {});
+  const next = await release("0.10.0", demanding);
+  const checked = Promise.withResolvers<void>();
+  const admitted = Promise.withResolvers<void>();
+  const starting = db.transaction(async (tx) => {
+    await requireUsableSchema(tx, former);
+    checked.resolve();
+    await admitted.promise;
+    await tx.run(sql`
+      insert into running_processes (id, host, pid, roles, version, node_version)
+      values (gen_random_uuid(), 'mail1', 7, '{}', '0.9.0', '')`);
+  });
+  await checked.promise;
+  const migrating = migrate(db, next).catch(({ message }: Error) => message);
+  await eventually("the migration to wait", async () =>
+    db.row(sql`select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`),
+  );
+  admitted.resolve();
+  await starting;
+  expect(await migrating).toMatch(/stop mail1 \(process 7\) first/);
+  await db.run(sql`delete from running_processes where host = 'mail1'`);
+  await migrate(db, next);
+  await expect(db.transaction((tx) => requireUsableSchema(tx, former))).rejects.toThrow(
+    "which needs version 0.10.0 or newer, and this is 0.9.0",
+  );
 });
 
 test("a migration that waits for a table makes no other statement wait long, and is applied when it is free", async () => {

@@ -18,6 +18,7 @@ import {
   listRunningVersions,
   listUnfinishedIndexes,
   lockMigrations,
+  lockMigrationsInTransaction,
   type MigrationSession,
   recordMigration,
 } from "./applied-migrations-store.ts";
@@ -70,6 +71,16 @@ export async function findMissingMigrations(database: Queryable, release = thisR
   );
   const missing = row?.isThere ? await missingMigrations(database, release) : await readMigrations(release);
   return missing.map(({ name }) => name);
+}
+
+/**
+ * For the transaction in which a process registers itself as running: until its end no other process migrates, and afterwards
+ * a migration that needs a newer program sees the process.
+ * @throws Error if this program cannot work with the schema, which may be newer than at the last migration of this process
+ */
+export async function requireUsableSchema(tx: MigrationSession, release = thisRelease): Promise<void> {
+  await lockMigrationsInTransaction(tx);
+  await missingMigrations(tx, release);
 }
 
 async function requireServer(session: MigrationSession): Promise<void> {

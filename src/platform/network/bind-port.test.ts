@@ -10,6 +10,7 @@ const config = {
   INBOUND_PORT: 2525,
   SUBMISSION_PORT: 2525,
   SUBMISSIONS_PORT: null,
+  HEALTH_PORT: 8080,
 };
 const fault = (code: string) => Promise.reject(Object.assign(new Error(`listen ${code}`), { code }));
 
@@ -53,6 +54,12 @@ test.each([
     /^INBOUND_HOST: this machine has no address 192\.0\.2\.1/,
   ],
   ["INBOUND_PORT", "EADDRNOTAVAIL", { HOST: "192.0.2.1" }, /^HOST: this machine has no address 192\.0\.2\.1/],
+  [
+    "HEALTH_PORT",
+    "EADDRINUSE",
+    { INBOUND_HOST: "0.0.0.0" },
+    /^HEALTH_PORT: 127\.0\.0\.1:8080 is in use by another program/,
+  ],
   ["PORT", "ENOTFOUND", { HOST: "no.example" }, /^HOST: the name no\.example has no address/],
   ["PORT", "EMFILE", {}, /^PORT: 127\.0\.0\.1:8080 cannot be used: listen EMFILE/],
 ] as const)("%s with %s and %o has a sentence for the operator", async (setting, code, hosts, expected) => {

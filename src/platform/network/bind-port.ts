@@ -2,7 +2,9 @@
 import type { Config } from "#platform/config/config.ts";
 
 /** The settings that name a port of the service, in the order in which they are bound. */
-const PORTS = ["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"] as const;
+const PORTS = ["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT", "HEALTH_PORT"] as const;
+/** Those that listen on HOST, the others on INBOUND_HOST if it is set. */
+const OF_HTTP: ReadonlySet<string> = new Set(["PORT", "HEALTH_PORT"]);
 
 export type PortSetting = (typeof PORTS)[number];
 type PortConfig = Pick<Config, PortSetting | "HOST" | "INBOUND_HOST">;
@@ -24,12 +26,16 @@ export async function bindPort<Result>(
 }
 
 function portFault(config: PortConfig, setting: PortSetting, cause: unknown): string {
-  const host = setting === "PORT" ? config.HOST : (config.INBOUND_HOST ?? config.HOST);
-  const hostSetting = setting === "PORT" || config.INBOUND_HOST === null ? "HOST" : "INBOUND_HOST";
+  const ofMail = OF_HTTP.has(setting) ? null : config.INBOUND_HOST;
+  const host = ofMail ?? config.HOST;
+  const hostSetting = ofMail === null ? "HOST" : "INBOUND_HOST";
   const place = `${host.includes(":") ? `[${host}]` : host}:${config[setting]}`;
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   if (code === "EADDRINUSE") {
-    const before = PORTS.slice(0, PORTS.indexOf(setting));
+    // Of PORT and HEALTH_PORT a process has only one.
+    const before = PORTS.slice(0, PORTS.indexOf(setting)).filter(
+      (other) => !(OF_HTTP.has(setting) && OF_HTTP.has(other)),
+    );
     const twin = before.find((other) => config[other] === config[setting]);
     return twin === undefined
       ? `${setting}: ${place} is in use by another program. Stop it, or set another ${setting}.`

@@ -1,4 +1,4 @@
-/** The SQL of running processes (table running_processes): what the operator sees of every machine. */
+/** The SQL of running processes (table running_processes), of every machine. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
@@ -16,45 +16,56 @@ export interface ProcessIdentity {
   readonly roles: readonly string[];
   readonly version: string;
   readonly node_version: string;
+  /** Null: its parent process has the same keys. */
+  readonly key_fingerprints: readonly Buffer[] | null;
 }
 
-export interface RunningProcess extends ProcessIdentity {
+/** What a delivery process says about its lanes; empty for other processes. */
+export interface ProcessReport {
+  /** For what it waits, bounded, as JSON (delivery/message/lane-wait.ts). */
+  readonly waits: readonly object[];
+  /** How many lanes and sites send nothing now, by lane name. */
+  readonly paused_lanes: Readonly<Record<string, number>>;
+}
+
+export interface RunningProcess extends Omit<ProcessIdentity, "key_fingerprints"> {
   readonly started_at: Date;
   readonly seen_at: Date;
   /** False for one that was killed, is frozen or has lost the database. */
   readonly is_running: boolean;
 }
 
-/**
- * Writes the row of a process. Deletes the rows of those that were killed some time ago.
- * @param waits for what it waits, as JSON (delivery/message/lane-wait.ts)
- */
+/** Writes the row of a process. Deletes the rows of those that were killed some time ago. */
 export async function saveRunningProcess(
   db: Queryable,
-  { id, host, pid, roles, version, node_version }: ProcessIdentity,
-  waits: readonly object[],
+  { id, host, pid, roles, version, node_version, key_fingerprints: keys }: ProcessIdentity,
+  { waits, paused_lanes: paused }: ProcessReport,
 ): Promise<void> {
   await db.run(sql`
     with gone as (
       delete from running_processes
       where seen_at < now() - make_interval(mins => ${LISTED_MINUTES}) and id <> ${id}
     )
-    insert into running_processes (id, host, pid, roles, version, node_version, waits)
-    values (${id}, ${host}, ${pid}, ${[...roles]}::text[], ${version}, ${node_version}, ${JSON.stringify(waits)}::jsonb)
-    on conflict (id) do update set seen_at = now(), waits = excluded.waits`);
+    insert into running_processes (id, host, pid, roles, version, node_version, key_fingerprints, waits, paused_lanes)
+    values (${id}, ${host}, ${pid}, ${[...roles]}::text[], ${version}, ${node_version}, ${keys && [...keys]}::bytea[],
+      ${JSON.stringify(waits)}::jsonb, ${JSON.stringify(paused)}::jsonb)
+    on conflict (id) do update set seen_at = now(), waits = excluded.waits, paused_lanes = excluded.paused_lanes`);
 }
 
 export async function removeRunningProcess(db: Queryable, id: string): Promise<void> {
   await db.run(sql`delete from running_processes where id = ${id}`);
 }
 
-/** Running processes, and those that were killed in the last minutes; at most 100. */
+/**
+ * Running processes, and those that were killed in the last minutes; at most 100. Without those that have no role of their
+ * own, because they only start delivery processes.
+ */
 export function listProcesses(db: Queryable): Promise<RunningProcess[]> {
   return db.rows(sql`
     select id, host, pid, roles, version, node_version, started_at, seen_at,
       seen_at > now() - make_interval(secs => ${SILENT_SECONDS}) as is_running
     from running_processes
-    where seen_at > now() - make_interval(mins => ${LISTED_MINUTES})
+    where seen_at > now() - make_interval(mins => ${LISTED_MINUTES}) and roles <> '{}'
     order by host, started_at, id limit ${MOST_LISTED}`);
 }
 

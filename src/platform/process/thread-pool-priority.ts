@@ -13,11 +13,13 @@ import { promisify } from "node:util";
 const POOL_THREAD = /^libuv-worker/;
 const TASKS = "/proc/self/task";
 
-/** Lowers the priority of the whole process, threads that it starts later included. */
-export async function lowerPriority(): Promise<void> {
-  await lowerThreadPoolPriority();
+const { PRIORITY_BELOW_NORMAL, PRIORITY_LOW } = os.constants.priority;
+
+/** Gives the whole process, threads that it starts later included, only the time that others leave (Linux: nice 19). */
+export async function useSpareTime(): Promise<void> {
+  await lowerThreadPoolPriority(PRIORITY_LOW);
   // On Linux this is the priority of the calling thread, which new threads inherit.
-  os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
+  os.setPriority(PRIORITY_LOW);
 }
 
 /**
@@ -25,7 +27,7 @@ export async function lowerPriority(): Promise<void> {
  * /proc, nothing is changed.
  * @returns the number of threads whose priority was lowered
  */
-export async function lowerThreadPoolPriority(): Promise<number> {
+export async function lowerThreadPoolPriority(priority = PRIORITY_BELOW_NORMAL): Promise<number> {
   if (process.platform !== "linux") return 0;
   // The pool starts with its first task.
   await promisify(randomBytes)(1);
@@ -33,7 +35,7 @@ export async function lowerThreadPoolPriority(): Promise<number> {
     const threads = await readdir(TASKS);
     const names = await Promise.all(threads.map((thread) => readFile(`${TASKS}/${thread}/comm`, "utf8")));
     const pool = threads.filter((_thread, at) => POOL_THREAD.test(names[at] ?? ""));
-    for (const thread of pool) os.setPriority(Number(thread), os.constants.priority.PRIORITY_BELOW_NORMAL);
+    for (const thread of pool) os.setPriority(Number(thread), priority);
     return pool.length;
   } catch {
     return 0;

@@ -1,9 +1,11 @@
-/** The SQL of the fingerprints of secret keys, and of the rings of running processes. */
+/** The SQL of the fingerprints of secret keys (table secret_keys), and of the rings of running processes. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
-/** Running processes renew their rows every 20 s. A row this old belongs to a process that was killed. */
+/** Running processes renew their rows every five seconds. A row this old belongs to a process that was killed. */
 const GONE_SECONDS = 90;
+/** How exact the time of last use is. */
+const USE_SECONDS = 20;
 
 export interface KnownKey {
   readonly fingerprint: Buffer;
@@ -14,7 +16,6 @@ export interface KnownKey {
 }
 
 export interface RunningRing {
-  readonly process_id: string;
   readonly host: string;
   readonly pid: number;
   /** In the order of the ring; the first key encrypts and signs. */
@@ -53,25 +54,15 @@ export async function retireOtherKeys(tx: Queryable, kept: readonly Buffer[]): P
 /** The rings of running processes, and of those that were killed in the last GONE_SECONDS. */
 export function listRunningRings(db: Queryable): Promise<RunningRing[]> {
   return db.rows(sql`
-    select process_id, host, pid, fingerprints from secret_key_rings
-    where seen_at > now() - make_interval(secs => ${GONE_SECONDS}) order by host, pid, process_id`);
+    select host, pid, key_fingerprints as fingerprints from running_processes
+    where key_fingerprints is not null and seen_at > now() - make_interval(secs => ${GONE_SECONDS})
+    order by host, pid, id`);
 }
 
-/** Records that the process runs and uses its first key. Deletes processes that were killed. */
-export async function saveRing(db: Queryable, ring: RunningRing): Promise<void> {
+/** Records that the first key of a running process is in use. */
+export async function noteKeyUse(db: Queryable, fingerprint: Buffer): Promise<void> {
   await db.run(sql`
-    with used as (
-      update secret_keys set last_used_at = now()
-      where fingerprint = ${ring.fingerprints[0]} and retired_at is null
-    ), gone as (
-      delete from secret_key_rings where seen_at < now() - make_interval(secs => ${GONE_SECONDS})
-        and process_id <> ${ring.process_id}
-    )
-    insert into secret_key_rings (process_id, host, pid, fingerprints)
-    values (${ring.process_id}, ${ring.host}, ${ring.pid}, ${[...ring.fingerprints]}::bytea[])
-    on conflict (process_id) do update set seen_at = now(), fingerprints = excluded.fingerprints`);
-}
-
-export async function removeRing(db: Queryable, processId: string): Promise<void> {
-  await db.run(sql`delete from secret_key_rings where process_id = ${processId}`);
+    update secret_keys set last_used_at = now()
+    where fingerprint = ${fingerprint} and retired_at is null
+      and (last_used_at is null or last_used_at < now() - make_interval(secs => ${USE_SECONDS}))`);
 }

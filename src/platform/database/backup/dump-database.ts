@@ -32,7 +32,6 @@ export const tablesLeftOut: Readonly<Record<string, string>> = {
   job_runners: "running processes",
   running_processes: "running processes, and what they wait for",
   schema_migrations: "a restore makes the schema by running the migrations",
-  secret_key_rings: "running processes",
   sending_hold: "a restore always holds the sending",
   sessions: "a session that was ended after the backup would be valid again; people sign in again",
   sign_in_challenges: "they last for minutes",
