@@ -1,5 +1,5 @@
 # The service in one image, with its PostgreSQL for where DATABASE_URL is not set. docs/install.md#containers says how to use it.
-# Releases name both bases by digest: NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:…
+# The workflow release.yml looks up the digests of both bases: NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:…
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 ARG BASE_IMAGE=debian:bookworm-slim
 

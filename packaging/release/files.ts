@@ -55,9 +55,9 @@ export async function signChecksums(folder: string, keyFile: string): Promise<vo
   await run("ssh-keygen", ["-q", "-Y", "sign", "-f", keyFile, "-n", NAMESPACE, file]);
 }
 
-/** The public key as a line of an `allowed_signers` file. */
+/** The public key as a line of an `allowed_signers` file, for the checksums and for the tag, which Git signs. */
 export async function allowedSigner(keyFile: string): Promise<string> {
   const { stdout } = await run("ssh-keygen", ["-y", "-f", keyFile]);
   const [type, key] = stdout.split(/\s+/);
-  return `posthaste namespaces="${NAMESPACE}" ${type} ${key}`;
+  return `posthaste namespaces="${NAMESPACE},git" ${type} ${key}`;
 }

@@ -4,7 +4,9 @@
  */
 
 import type { Command } from "commander";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { systemClock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { ApiKey } from "#workspace/api-keys/api-key.ts";
@@ -13,7 +15,7 @@ import { catalogueOf, readPermissions } from "#workspace/api-keys/permission-cat
 import { readExpiry } from "#workspace/api-keys/read-expiry.ts";
 import { listKeys, lockKeys, updateKey } from "#workspace/api-keys/store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { chooseWorkspace } from "./command/choose-workspace.ts";
+import { findOldestWorkspaceIds, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
 import { argument, readId, readList, readWorkspaceId } from "./command/option-parsers.ts";
@@ -105,6 +107,28 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
         stdout.write("\nThe key is revoked: requests with it are answered 401 within two seconds.\n");
       }
     });
+}
+
+/**
+ * The workspace that a command is about: that of its option --workspace, or the only one of the installation.
+ * @throws ApiError NOT_FOUND if it does not exist; Error that says what to do if there is none, or more than one
+ */
+async function chooseWorkspace(db: Queryable, asked: WorkspaceId | undefined): Promise<WorkspaceId> {
+  if (asked !== undefined) {
+    if ((await findWorkspace(db, asked)) === undefined) throw notFound("Workspace");
+    return asked;
+  }
+  const [only, other] = await findOldestWorkspaceIds(db, 2);
+  if (only === undefined) {
+    throw new Error("there is no workspace yet: start the service, or run `workspace create --name NAME`");
+  }
+  if (other !== undefined) {
+    throw new Error(
+      "there are several workspaces: add --workspace ID; `npm run -s posthaste -- workspace list` shows their ids",
+    );
+  }
+  describeAudit({ workspaceId: only });
+  return only;
 }
 
 function rowOf<Key extends Pick<ApiKey, "permissions">>(key: Key) {

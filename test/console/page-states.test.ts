@@ -76,6 +76,32 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     none(await faultsOf(addressOf(page, seed), phone, late));
   });
 
+  test("a refusal of fields names them in words, and not as programs do", async () => {
+    const details = [
+      { field: "from_email", message: "from_email must be an address" },
+      { field: "steps[1].html_content", message: "steps[1].html_content is required" },
+    ];
+    const error = details.map(({ message }) => message).join("; ");
+    const refuse = (route: Route) =>
+      route.fulfill({
+        status: 400,
+        contentType: "application/json",
+        body: JSON.stringify({ success: false, error, code: "VALIDATION_ERROR", details, request_id: "1" }),
+      });
+    const context = await scene.newContext(desk);
+    const watched = await WatchedPage.open(context);
+    await watched.page.route(allButTheSession, refuse);
+    await watched.page.goto(`/console${addressOf("lists", seed)}`);
+    const shown = watched.page.getByRole("main").getByRole("alert").first();
+    await shown.waitFor({ timeout: MOST_WAIT_MS });
+    expect((await shown.innerText()).split("\n").filter((line) => line.includes(":"))).toEqual([
+      "From email: It must be an address",
+      "Steps 2 html content: It is required",
+    ]);
+    none(await watched.axe());
+    await context.close();
+  });
+
   test.each(pages)("/%s says what the API says when it fails", async (page) => {
     none(await faultsOf(addressOf(page, seed), desk, failing, failure));
   });

@@ -120,6 +120,25 @@ describe("a release", () => {
     const altered = join(folder, "altered");
     await writeFile(altered, (await readFile(join(files, "SHA256SUMS"), "utf8")).replace(/^./, "x"));
     await expect(verify(altered)).rejects.toThrow(/incorrect signature|Could not verify/i);
+    // The tag, as docs/install.md verifies it.
+    const repository = join(folder, "tagged");
+    const git = (...words: string[]) => run("git", ["-C", repository, ...words]);
+    await run("git", ["init", "-q", repository]);
+    const person = ["-c", "user.name=R", "-c", "user.email=r@example.org"];
+    await git(...person, "commit", "-q", "--allow-empty", "-m", "R");
+    const signed = [
+      "-c",
+      "gpg.format=ssh",
+      "-c",
+      `user.signingkey=${keyFile}`,
+      "tag",
+      "--sign",
+      "-m",
+      "R",
+      "v1",
+    ];
+    await git(...person, ...signed);
+    await git("-c", `gpg.ssh.allowedSignersFile=${signers}`, "verify-tag", "v1");
   });
 
   test("has a bill of materials with all dependencies and no development dependency", async () => {

@@ -1,4 +1,4 @@
-/** A failed request: the API's own sentence, the id of the request for support, and what can be done. */
+/** A failed request: the API's own sentence or those about its fields, the id of the request for support, and what can be done. */
 import { PosthasteError } from "@posthaste/client";
 import { sentenceAtField } from "../api/act.ts";
 import { Button } from "./button.tsx";
@@ -11,17 +11,18 @@ interface Props {
 
 export function Failure({ error, onRetry }: Props) {
   const known = error instanceof PosthasteError ? error : undefined;
+  const all = known?.details ?? [];
+  // A sentence that joins those about fields has the names that programs use.
+  const isOfFields = all.length > 0 && known?.message === all.map(({ message }) => message).join("; ");
+  const details = isOfFields ? all : all.filter(({ message }) => !known?.message.includes(message));
   return (
     <div role="alert" className="border-l-2 border-bad px-4 py-3">
-      <p className="font-medium">{sentenceOf(error)}</p>
-      {known?.details
-        .filter(({ message }) => !known.message.includes(message))
-        .map((detail) => (
-          <p key={detail.field} className="text-muted">
-            <span className="inline-block first-letter:uppercase">{detail.field.replaceAll("_", " ")}</span>:{" "}
-            {sentenceAtField(detail)}
-          </p>
-        ))}
+      {!isOfFields && <p className="font-medium">{sentenceOf(error)}</p>}
+      {details.map((detail) => (
+        <p key={`${detail.field} ${detail.message}`} className={isOfFields ? "font-medium" : "text-muted"}>
+          {fieldInWords(detail.field)}: {sentenceAtField(detail)}
+        </p>
+      ))}
       {known?.requestId && (
         <p className="mt-1 text-small text-muted">
           Request <Copyable text={known.requestId} label="request id" />
@@ -34,6 +35,12 @@ export function Failure({ error, onRetry }: Props) {
       )}
     </div>
   );
+}
+
+/** "attachments[0].content_type" → "Attachments 1 content type" */
+function fieldInWords(field: string): string {
+  const words = field.replaceAll(/\[(\d+)\]/g, (_, index: string) => ` ${Number(index) + 1}`);
+  return (words.charAt(0).toUpperCase() + words.slice(1)).replaceAll(/[._]/g, " ");
 }
 
 function sentenceOf(error: unknown): string {
