@@ -368,10 +368,7 @@ with recursive
       q.attempts,
       q.bytes,
       q.expires_at,
-      case
-        when q.attempts = 0 then coalesce(q.first_attempt_at, now())
-        else q.first_attempt_at
-      end as first_attempt_at,
+      coalesce(q.first_attempt_at, now()) as first_attempt_at,
       host(q.source_ip) as source_ip,
       -- Both times are of the database clock, so machines with different clocks agree.
       q.lease_number > 1

@@ -35,6 +35,7 @@ const postponed = (): DeliveryResult => ({
     leaseNumber: 1,
     attempts: 1,
     dueAt: null,
+    decidedAt: new Date(),
     isDelivered: false,
   },
   outcome: null,
