@@ -84,7 +84,7 @@ export function importHandler({
       const onCompared = (compared: number) =>
         report(progressOf(plan, { created: 0, updated: 0, unchanged: compared }));
       const { resubscribe } = input;
-      const updateExisting = input.update_existing && plan.is_guessed !== true;
+      const updateExisting = input.update_existing && !plan.is_guessed;
       const preview = await previewPeople(
         {
           db,
@@ -105,7 +105,7 @@ export function importHandler({
     }
 
     const onWritten = (written: ImportCounts) => report(progressOf(plan, written));
-    const updateExisting = input.update_existing && plan.is_guessed !== true;
+    const updateExisting = input.update_existing && !plan.is_guessed;
     const { written, isWhole } = await writePeople(
       {
         db,
@@ -155,7 +155,7 @@ function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: Impor
 
 function errorsOf({
   errors_file,
-  error_rows_file = null,
+  error_rows_file,
 }: ImportPlan): Pick<JobOutcome, "errorsFile" | "errorRowsFile"> {
   return {
     ...(errors_file !== null && { errorsFile: errors_file }),
