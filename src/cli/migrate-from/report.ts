@@ -55,7 +55,7 @@ export class MigrationReport {
   readonly templates: TemplateResult[] = [];
   /** People of the source, whatever became of them. */
   peopleRead = 0;
-  /** Whether the run came to its end. */
+  /** Whether the run ended. */
   isComplete = false;
 
   /** @param path of the CSV file of what does not come */
@@ -82,7 +82,7 @@ export class MigrationReport {
     if (lines.length > 0) await appendFile(this.#path, lines.join(""));
   }
 
-  /** Completes the file. A file of an earlier run goes if this one came to its end and left nothing out. */
+  /** Completes the file. A file of an earlier run goes if this one ended and left nothing out. */
   async close(): Promise<void> {
     if (this.#listed === 0 && this.isComplete) await rm(this.#path, { force: true });
     await this.#flush();
