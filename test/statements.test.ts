@@ -138,7 +138,9 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   [
     "settle-leases",
     async (into) =>
-      settleLeases(into, [{ ...(await leased(db)), attempts: 1, dueAt: null, isDelivered: true }]),
+      settleLeases(into, [
+        { ...(await leased(db)), attempts: 1, dueAt: null, decidedAt: new Date(0), isDelivered: true },
+      ]),
     /delivery_queue/,
   ],
   [

@@ -78,7 +78,7 @@ with
     set
       due_at = case
         when is_outdated then now()
-        else coalesce(now() + make_interval(secs => wait_ms / 1000), back.due_at)
+        else now() + make_interval(secs => wait_ms / 1000)
       end,
       source_ip = case
         when not is_outdated then back.source_ip

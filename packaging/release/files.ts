@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
+import { makePackage } from "../make-package.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { notesOf } from "./changelog.ts";
 
@@ -20,7 +21,7 @@ export async function makeFiles(checkout: string, folder: string, version: strin
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder);
   const inCheckout = { cwd: checkout, maxBuffer: MOST_OUTPUT };
-  await run("npm", ["pack", "--pack-destination", folder], inCheckout);
+  await makePackage(checkout, folder);
   await run("npm", ["pack", "--workspace", "@posthaste/client", "--pack-destination", folder], inCheckout);
   const source = `posthaste-${version}-source.tar.gz`;
   await run(

@@ -1,6 +1,6 @@
 /**
  * `npm run release -- [--dry-run] [--version X]` checks the checkout, and makes the files of a release in `release/`. Without
- * --dry-run it also makes the tag. It publishes nothing: the workflow release.yml makes the files anew from the pushed tag.
+ * --dry-run it also makes the tag. It publishes nothing: the workflow release.yml makes files of its own from the pushed tag.
  *
  * RELEASE_SIGNING_KEY_FILE names the private key of OpenSSH that signs the checksums and the tag; only a dry run does without.
  */

@@ -39,13 +39,6 @@ test("of two machines that start at once with keys of their own one starts", asy
   expect(starts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("a database from before takes the key that opens its DKIM keys, and no other", async () => {
-  await service.call("POST", "/sending-domains", { domain: "acme.example" });
-  await expect(admit(other)).rejects.toThrow("belongs to another secret key");
-  await admit(own);
-  await expect(admit(other)).rejects.toThrow("belongs to another secret key");
-});
-
 test("where the key is lost for good, the operator has the database go on with another", async () => {
   await service.call("POST", "/sending-domains", { domain: "acme.example" });
   await admit(own);

@@ -17,7 +17,6 @@ import {
 } from "#platform/secrets/key-fingerprints-store.ts";
 import { newSecretKey } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
-import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
 /** How often a process says that its keys are out of date. */
 const LOGGED_MS = 60_000;
@@ -28,11 +27,7 @@ export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<E
   const needed = known.filter(({ retired_at }) => retired_at === null);
   const [first, ...others] = secrets.fingerprints;
   const has = (fingerprint: Buffer) => secrets.fingerprints.some((own) => own.equals(fingerprint));
-  if (needed.length === 0) {
-    // A new database, or one from before fingerprints were stored: the sealed DKIM keys show whether the secret key is
-    // right.
-    return (await canOpenDkimKeys(db, secrets)) ? null : foreignKeyError();
-  }
+  if (needed.length === 0) return null;
   const missing = needed.filter(({ fingerprint }) => !has(fingerprint));
   if (missing.length === needed.length) return foreignKeyError();
   if (missing.length > 0) return missingKeysError(missing.map(({ fingerprint }) => fingerprint));

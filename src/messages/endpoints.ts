@@ -119,7 +119,7 @@ const TimelineEntry = Type.Object(
     conversation: nullable(
       Type.Array(ConversationLine, {
         description:
-          "The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, in capture mode, and for attempts of earlier versions.",
+          "The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, and in capture mode.",
       }),
     ),
     times: Times,

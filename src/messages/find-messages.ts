@@ -83,7 +83,7 @@ export type MessageFilter = {
 type ScanName = keyof typeof scanFields;
 const scanNames = Object.keys(scanFields) as ScanName[];
 
-/** The filter as texts, for cursors. A filter without scanning fields has the texts of earlier versions. */
+/** The filter as texts, for cursors. */
 export function filterTexts(filter: MessageFilter): (string | undefined)[] {
   const { source, status, email } = filter;
   const given = scanNames.flatMap((name) => {

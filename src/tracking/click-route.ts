@@ -9,7 +9,6 @@ import {
   type TokenPath,
   type TrackingDeps,
   uncached,
-  untrackedLinks,
 } from "./tracking-deps.ts";
 import { sendInvalidLink } from "./unsubscribe-page.ts";
 
@@ -29,7 +28,7 @@ export function registerClickRoute(pages: FastifyInstance, deps: TrackingDeps): 
     const isIndex = INDEX.test(place) && index < mostLinks;
     const mail = isIndex && more.length === 0 ? mailOf(deps, token, "click") : null;
     const link = mail && (await findLink(db, mail, index));
-    const target = mail && link && (await targetOf(deps, mail, index, link, carried));
+    const target = mail && link && targetOf(deps, mail, index, link, carried);
     if (!mail || !link || !target) return sendInvalidLink(reply);
     const click = { ...engagementOf(deps, request, mail, "clicked"), linkIndex: index, target };
     const isFresh = clock.now().getTime() - link.updated_at.getTime() < SCAN_MS;
@@ -39,32 +38,19 @@ export function registerClickRoute(pages: FastifyInstance, deps: TrackingDeps): 
   });
 }
 
-/**
- * The target of a link for this recipient; null when it is no http or https address. A link with merge tags carries its
- * target. Mail sent by earlier versions does not: its link is rendered with the present values of the recipient.
- */
-async function targetOf(
+/** The target of a link for this recipient; null when it is no http or https address. A link with merge tags carries its target. */
+function targetOf(
   deps: TrackingDeps,
   mail: TrackedMail,
   index: number,
   link: MailLink,
   carried: string | undefined,
-): Promise<string | null> {
+): string | null {
   if (carried !== undefined) {
     const target = deps.keys.read((key) => readCarried(mail, index, carried, key));
     return target === null ? null : linkTarget(target);
   }
-  if (link.url === null) return null;
-  if (!link.is_personal) return linkTarget(link.url);
-  let personal: string | null = null;
-  await deps.renderMail(mail, null, (base) => ({
-    ...untrackedLinks(deps, mail, base),
-    tracked(at, target) {
-      if (at === index) personal = target;
-      return target;
-    },
-  }));
-  return personal === null ? null : linkTarget(personal);
+  return link.url === null || link.is_personal ? null : linkTarget(link.url);
 }
 
 /** The address as a Location header carries it, unchanged where possible; null when it is no http or https address. */

@@ -258,9 +258,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
         const { status, event, from, to } = query;
         const filter = { status, event, from, to };
         const texts = [event, from?.toISOString(), to?.toISOString()];
-        // Cursors from before there were these filters stay valid.
-        const others = texts.some((text) => text !== undefined) ? texts : [];
-        const walk = new ListPage(query, "listWebhookDeliveries", workspaceId, id, status, ...others);
+        const walk = new ListPage(query, "listWebhookDeliveries", workspaceId, id, status, ...texts);
         const [listed, total] = await Promise.all([
           listDeliveries(db, workspaceId, id, filter, walk.page),
           countDeliveries(db, workspaceId, id, filter),

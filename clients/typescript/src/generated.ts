@@ -14430,7 +14430,7 @@ export interface components {
             code: number | null;
             /** @description Enhanced status code (RFC 3463). */
             enhanced_code: string | null;
-            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, in capture mode, and for attempts of earlier versions. */
+            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, and in capture mode. */
             conversation: components["schemas"]["ConversationLine"][] | null;
             /** @description Number of times, if it happened more than once at the same moment. */
             times: number;
@@ -15374,10 +15374,10 @@ export interface components {
             /** @description What the sender ought to know. */
             warnings: string[];
             /**
-             * @description It was no dry run; absent in results of earlier versions.
+             * @description It was no dry run.
              * @constant
              */
-            dry_run?: false;
+            dry_run: false;
             /** @description People who joined the list. */
             created: number;
             /** @description Members who were changed. */
@@ -15399,7 +15399,7 @@ export interface components {
             suggested_field: string | null;
             /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
             samples?: string[];
-            /** @description What it is read as, in the words of earlier versions; null if skipped. */
+            /** @description What it is read as, with `, ` between two meanings; null if skipped. */
             meaning: string | null;
         };
         ImportExample: {
@@ -15499,7 +15499,7 @@ export interface components {
             columns: components["schemas"]["ImportReadColumn"][];
             examples?: components["schemas"]["ImportExamples"];
         };
-        /** @description Who started the job; null in jobs of earlier versions. */
+        /** @description Who started the job; null if that is not recorded. */
         JobActor: {
             /**
              * @description An API key, or a person who was signed in.
@@ -15540,7 +15540,7 @@ export interface components {
             job_id: string;
             /** @description The label that its request gave; null for none. */
             label: string | null;
-            /** @description Who started the job; null in jobs of earlier versions. */
+            /** @description Who started the job; null if that is not recorded. */
             actor: components["schemas"]["JobActor"] | null;
             /** @description Name of the uploaded file; null without an upload. */
             file_name: string | null;

@@ -24,8 +24,7 @@ export interface ExportInput {
   readonly mailing_list_id: string;
   readonly status: SubscriberStatus | null;
   readonly search: string | null;
-  /** Absent in jobs of earlier versions. */
-  readonly filter?: PersonFilter | null;
+  readonly filter: PersonFilter | null;
   readonly segment_id: string | null;
   /** Names of custom fields, in the order of their columns. */
   readonly fields: readonly string[] | null;
@@ -43,7 +42,7 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     const { rows, fields } = await db.transaction(async (tx) => {
       await readOneMoment(tx);
       const segment = await segmentOf(tx, workspaceId, input, clock);
-      const { status, search, filter = null, mailing_list_id: mailingListId } = input;
+      const { status, search, filter, mailing_list_id: mailingListId } = input;
       const selection = { mailingListId, status, search, filter, segment };
       // If the caller names no fields, the export includes values stored under names without a definition.
       const stored =

@@ -43,7 +43,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
     const name = basename(path);
     const unclear = unclearFileName(name, optOuts, inspection);
     if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
-    const updateExisting = inspection.updateExisting && plan.is_guessed !== true;
+    const updateExisting = inspection.updateExisting && !plan.is_guessed;
     const { resubscribe } = inspection;
     const preview =
       place &&

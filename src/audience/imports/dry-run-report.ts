@@ -63,7 +63,7 @@ function withoutSamples(column: unknown): unknown {
   return shown;
 }
 
-/** What each column is read as, by its index, in the words of earlier versions: a column may have two meanings. */
+/** What each column is read as, by its index; a column may have two meanings. */
 function meaningsOf({ table: { columns }, optOuts }: ReadImport): Map<number, string> {
   const meanings = new Map<number, string>();
   const known = ["email", "first_name", "last_name", "source", "status"] as const;

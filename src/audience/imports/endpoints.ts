@@ -191,7 +191,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           const origin = { actor, label: body.label, fileName: input.file_name, resource };
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input, origin });
         });
-        return { ...started, dry_run: input.dry_run === true, file };
+        return { ...started, dry_run: input.dry_run, file };
       },
     }),
   ];

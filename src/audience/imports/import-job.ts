@@ -25,8 +25,8 @@ export interface ImportInput extends ReadOptions {
   readonly update_existing: boolean;
   readonly resubscribe: boolean;
   readonly trigger_autoresponders: boolean;
-  /** Whether to report only; absent in jobs of earlier versions. */
-  readonly dry_run?: boolean;
+  /** Whether to report only. */
+  readonly dry_run: boolean;
 }
 
 /** Database connections that all imports of a process use together; the others stay free for requests. */
@@ -84,7 +84,7 @@ export function importHandler({
       const onCompared = (compared: number) =>
         report(progressOf(plan, { created: 0, updated: 0, unchanged: compared }));
       const { resubscribe } = input;
-      const updateExisting = input.update_existing && plan.is_guessed !== true;
+      const updateExisting = input.update_existing && !plan.is_guessed;
       const preview = await previewPeople(
         {
           db,
@@ -105,7 +105,7 @@ export function importHandler({
     }
 
     const onWritten = (written: ImportCounts) => report(progressOf(plan, written));
-    const updateExisting = input.update_existing && plan.is_guessed !== true;
+    const updateExisting = input.update_existing && !plan.is_guessed;
     const { written, isWhole } = await writePeople(
       {
         db,
@@ -145,7 +145,7 @@ function progressOf(
 
 function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: ImportInput): JobOutcome {
   const { rows, duplicates, invalid, encoding, delimiter, skipped_columns } = plan;
-  const { warnings = [], opt_out_columns = [], written_in_part = 0 } = plan;
+  const { warnings, opt_out_columns, written_in_part } = plan;
   const layout = { written_in_part, encoding, delimiter, skipped_columns, opt_out_columns, warnings };
   return {
     result: { file_name, dry_run: false, rows, ...written, duplicates, invalid, ...layout },
@@ -155,7 +155,7 @@ function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: Impor
 
 function errorsOf({
   errors_file,
-  error_rows_file = null,
+  error_rows_file,
 }: ImportPlan): Pick<JobOutcome, "errorsFile" | "errorRowsFile"> {
   return {
     ...(errors_file !== null && { errorsFile: errors_file }),

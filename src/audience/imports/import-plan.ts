@@ -22,28 +22,26 @@ export interface ImportPlan {
   /** Files of the job; errors_file is null if no row had a fault. */
   readonly people_file: string;
   readonly errors_file: string | null;
-  /** The same rows as they were uploaded; absent in plans of earlier versions. */
-  readonly error_rows_file?: string | null;
+  /** The same rows as they were uploaded. */
+  readonly error_rows_file: string | null;
   readonly batches: readonly Batch[];
   /** Rows that are not blank: people, duplicates and refused rows. */
   readonly rows: number;
   readonly duplicates: number;
   readonly invalid: number;
-  /**
-   * Rows of people who get no mail that are written without their faulty values; absent in plans of earlier versions.
-   */
-  readonly written_in_part?: number;
+  /** Rows of people who get no mail that are written without their faulty values. */
+  readonly written_in_part: number;
   /** Custom fields for people who join the list and have no value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly encoding: string;
   /** Whether the encoding is a guess: then the values of the file replace no stored ones. */
-  readonly is_guessed?: boolean;
-  /** Warnings for the sender; absent in plans of earlier versions. */
-  readonly warnings?: readonly string[];
+  readonly is_guessed: boolean;
+  /** Warnings for the sender. */
+  readonly warnings: readonly string[];
   readonly delimiter: string;
   readonly skipped_columns: readonly string[];
-  /** The columns that said who gets no mail, with the number of rows; absent in plans of earlier versions. */
-  readonly opt_out_columns?: readonly { readonly column: string; readonly opted_out: number }[];
+  /** The columns that said who gets no mail, with the number of rows. */
+  readonly opt_out_columns: readonly { readonly column: string; readonly opted_out: number }[];
 }
 
 /** The job of the plan. */

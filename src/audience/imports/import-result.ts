@@ -36,9 +36,7 @@ const written_in_part = rows("Rows with errors that were written for their statu
 const ImportResult = Type.Object(
   {
     ...read,
-    dry_run: Type.Optional(
-      Type.Literal(false, { description: "It was no dry run; absent in results of earlier versions." }),
-    ),
+    dry_run: Type.Literal(false, { description: "It was no dry run." }),
     created: rows("People who joined the list."),
     updated: rows("Members who were changed."),
     unchanged: rows("Members in whom nothing changed."),
@@ -52,7 +50,7 @@ const ReadColumn = Type.Object(
     ...FileColumn.properties,
     samples: Type.Optional(FileColumn.properties.samples),
     meaning: nullable(
-      Type.String({ description: "What it is read as, in the words of earlier versions; null if skipped." }),
+      Type.String({ description: "What it is read as, with `, ` between two meanings; null if skipped." }),
     ),
   },
   { $id: "ImportReadColumn", description: "A column as the whole file was read." },

@@ -121,7 +121,7 @@ test("no conditions of other lists name a list that is being deleted, or a segme
   expect(deletion.status).toBe(200);
 });
 
-test("a paused campaign keeps its list; one whose list an earlier version began to delete is not resumed", async () => {
+test("a paused campaign keeps its list; one whose list is being deleted is not resumed", async () => {
   const id = await toList();
   await db.run(sql`update campaigns set status = 'paused', paused_at = now() where id = ${id}`);
   const error = 'The campaign "June" uses this list: cancel it first';

@@ -20,7 +20,7 @@ export interface LeasedMessage {
   /** Milliseconds from the lease until `expires_at`, by the database's clock; negative when it has expired. */
   readonly lives_ms: number;
   readonly created_at: Date;
-  /** By the database's clock. Null when an earlier version made the first attempt. */
+  /** By the database's clock. Null before the first attempt, which is only of a message that is not leased. */
   readonly first_attempt_at: Date | null;
   readonly source: string;
   readonly origin_id: string | null;

@@ -110,7 +110,7 @@ function leaseQueued(
       -- meantime has moved and is left for the next lease.
       from due where q.ctid = due.slot
       returning q.workspace_id, q.campaign_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
-        case when q.attempts = 0 then coalesce(q.first_attempt_at, now()) else q.first_attempt_at end as first_attempt_at,
+        coalesce(q.first_attempt_at, now()) as first_attempt_at,
         host(q.source_ip) as source_ip,
         -- Both times are of the database clock, so machines with different clocks agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale

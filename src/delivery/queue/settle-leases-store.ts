@@ -49,8 +49,8 @@ export interface Settlement extends Lease {
   readonly attempts: number;
   /** Null: the message leaves the queue. By the worker's clock, as is `decidedAt`: the database adds the difference to its own time. */
   readonly dueAt: Date | null;
-  /** When dueAt was computed. Missing in journals of earlier versions, whose dueAt is taken as it is. */
-  readonly decidedAt?: Date;
+  /** When dueAt was computed. */
+  readonly decidedAt: Date;
   /** Set when the message is deferred with an event: when its first attempt began. It never changes once it is stored. */
   readonly firstAttemptAt?: Date | null;
   /** The source address of the next attempt. */
@@ -86,7 +86,7 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
         ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[],
         ${column((one) => one.sourceIp ?? null)}::inet[], ${column((one) => one.routingVersion ?? null)}::integer[],
         ${column((one) => one.firstAttemptAt ?? null)}::timestamptz[],
-        ${column((one) => (one.dueAt && one.decidedAt ? one.dueAt.getTime() - one.decidedAt.getTime() : null))}::float8[])
+        ${column((one) => one.dueAt && one.dueAt.getTime() - one.decidedAt.getTime())}::float8[])
         as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version, first_attempt_at, wait_ms)
     ), routing as materialized (
       -- Waits for a change under way; a change that begins later finds this message settled (releaseHeld).
@@ -102,8 +102,7 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
       returning s.message_id, s.lease_number
     ), waiting as (
       update delivery_queue q
-      set due_at = case when is_outdated then now()
-          else coalesce(now() + make_interval(secs => wait_ms / 1000), back.due_at) end,
+      set due_at = case when is_outdated then now() else now() + make_interval(secs => wait_ms / 1000) end,
         source_ip = case when not is_outdated then back.source_ip end, attempts = back.attempts, leased_by = null,
         first_attempt_at = coalesce(q.first_attempt_at, back.first_attempt_at)
       from back

@@ -47,10 +47,10 @@ test("a journal returns the results it was given, including their times", async 
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred, waiting]);
 });
 
-test("a journal of an earlier version with ISO times is read, and a line cut short is skipped", async () => {
-  new Journal(folder, owner);
+test("a line cut short is skipped", async () => {
+  new Journal(folder, owner).append(deferred);
   const [file = ""] = await readdir(folder);
-  appendFileSync(join(folder, file), `${JSON.stringify(deferred)}\n{"settlement":{"wor`);
+  appendFileSync(join(folder, file), '{"settlement":{"wor');
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred]);
 });
 

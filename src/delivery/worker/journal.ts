@@ -177,7 +177,7 @@ function lineOf({ settlement, outcome, ...rest }: DeliveryResult): string {
   };
   const times = {
     dueAt: dueAt?.getTime() ?? null,
-    decidedAt: decidedAt?.getTime(),
+    decidedAt: decidedAt.getTime(),
     firstAttemptAt: firstAttemptAt?.getTime(),
   };
   const line = { settlement: { ...settlement, ...times }, outcome: written, ...rest };
@@ -187,7 +187,5 @@ function lineOf({ settlement, outcome, ...rest }: DeliveryResult): string {
 const TIMES = new Set(["time", "dueAt", "decidedAt", "firstAttemptAt", "nextAttemptAt"]);
 
 function reviveDate(key: string, value: unknown): unknown {
-  const isTime = TIMES.has(key);
-  // Journals of earlier versions contain ISO strings.
-  return isTime && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
+  return TIMES.has(key) && typeof value === "number" ? new Date(value) : value;
 }

@@ -34,6 +34,7 @@ const postponed = (): DeliveryResult => ({
     leaseNumber: 1,
     attempts: 1,
     dueAt: null,
+    decidedAt: new Date(),
     isDelivered: false,
   },
   outcome: null,

@@ -12,7 +12,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { sealContext } from "./generate-key.ts";
-import { listSealedKeys, listSigningKeys } from "./store.ts";
+import { listSigningKeys } from "./store.ts";
 
 export interface SigningKey {
   /** The d= tag. */
@@ -44,17 +44,6 @@ export async function signingKey(
 ): Promise<SigningKey | null> {
   const [key = null] = await signingKeys(db, secrets, [{ workspaceId, domain }]);
   return key;
-}
-
-/** Whether every private key in the database was sealed with this SECRET_KEY. */
-export async function canOpenDkimKeys(db: Queryable, secrets: Secrets): Promise<boolean> {
-  const keys = await listSealedKeys(db);
-  try {
-    for (const { id, private_key } of keys) secrets.open(private_key, sealContext(id));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The signing key of platform mail: that of the workspace that proved ownership of the domain. */

@@ -121,11 +121,6 @@ export interface SealedSigningKey {
   readonly private_key: Buffer | null;
 }
 
-/** All sealed private keys of the installation. */
-export function listSealedKeys(db: Queryable): Promise<{ id: string; private_key: Buffer }[]> {
-  return db.rows(sql`select id, private_key from dkim_keys`);
-}
-
 /**
  * The signing key of each requested domain, in the order of the request. A key whose record was never seen signs only
  * for a domain whose ownership is proved.

@@ -36,7 +36,9 @@ async function unsettled(to: string, status: "queued" | "deferred") {
   expect(lease?.message_id).toBe(id);
   const held = { workspaceId, messageId: id, leaseNumber: lease?.lease_number ?? 0 };
   const lateSettlement = () =>
-    settleLeases(database, [{ ...held, attempts: 1, dueAt: clock.now(), isDelivered: false }]);
+    settleLeases(database, [
+      { ...held, attempts: 1, dueAt: clock.now(), decidedAt: clock.now(), isDelivered: false },
+    ]);
   return { id, lateSettlement };
 }
 

@@ -47,7 +47,7 @@ export interface Outcome {
   readonly sourceIp: string | null;
   /** Null without a connection. */
   readonly tls: TlsNote | null;
-  /** The SMTP conversation of the attempt; null without one. Missing in journals of earlier versions. */
+  /** The SMTP conversation of the attempt; null or missing without one. */
   readonly conversation?: SmtpConversation | null;
 }
 

@@ -8,7 +8,7 @@ const JobActor = Type.Object(
     id: Id,
     name: Type.String({ description: "Its name when the job started." }),
   },
-  { $id: "JobActor", description: "Who started the job; null in jobs of earlier versions." },
+  { $id: "JobActor", description: "Who started the job; null if that is not recorded." },
 );
 
 const JobResource = Type.Object(

@@ -38,7 +38,7 @@ export interface JobResource {
   readonly name: string;
 }
 
-/** What people recognise a job by; all null in jobs of earlier versions. Names are those of the time of the start. */
+/** What people recognise a job by. Names are those of the time of the start. */
 export interface JobIdentity {
   readonly label: string | null;
   readonly actor: JobActor | null;

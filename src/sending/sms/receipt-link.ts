@@ -1,7 +1,6 @@
 /**
  * The signed URL to which an HTTP gateway posts the delivery receipt of one SMS. It contains the ids of workspace and
- * message, and a MAC. URLs of older versions contain only the message id: their receipts count once the gateway has answered
- * that it accepted the message.
+ * message, and a MAC.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { ShortMessage, SmsReceipt } from "#delivery/sms/gateway.ts";
@@ -11,7 +10,7 @@ import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 export const RECEIPT_PATH = "/sms/receipts/";
 const MAC_OCTETS = 16;
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const TOKEN = new RegExp(`^((?:(${ID})\\.)?(${ID}))\\.([\\w-]{22})$`);
+const TOKEN = new RegExp(`^((${ID})\\.(${ID}))\\.([\\w-]{22})$`);
 
 export function receiptKeys(secrets: Secrets): PurposeKeys {
   return secrets.derive("SMS receipts");
@@ -33,10 +32,11 @@ export function readReceiptToken(
   key: KeyObject,
 ): Pick<SmsReceipt, "gatewayId" | "message"> | null {
   const [, named, workspaceId, messageId, mac] = TOKEN.exec(token) ?? [];
-  if (named === undefined || messageId === undefined || mac === undefined) return null;
+  if (named === undefined || workspaceId === undefined || messageId === undefined || mac === undefined) {
+    return null;
+  }
   if (!timingSafeEqual(Buffer.from(mac, "base64url"), macOf(named, key))) return null;
-  const message = workspaceId === undefined ? null : { workspaceId: asWorkspaceId(workspaceId), messageId };
-  return { gatewayId: messageId, message };
+  return { gatewayId: messageId, message: { workspaceId: asWorkspaceId(workspaceId), messageId } };
 }
 
 function macOf(named: string, key: KeyObject): Buffer {

@@ -86,6 +86,7 @@ test("a message that is being sent is neither cancelled nor retried, and is deli
       leaseNumber: held?.lease_number ?? 0,
       attempts: 2,
       dueAt: null,
+      decidedAt: new Date(),
       isDelivered: true,
     },
   ]);

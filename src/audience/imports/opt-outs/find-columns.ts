@@ -32,8 +32,8 @@ export interface OptOutColumn {
 
 /** How the sender decides: columns by name, or none. */
 export interface OptOutChoice {
-  /** Names of columns; `ignore` for none. A job of an earlier version has a single name. */
-  readonly opt_out_column?: string | readonly string[] | null;
+  /** Names of columns; `ignore` for none. */
+  readonly opt_out_column?: readonly string[] | null;
   /** The status of all people in the file. */
   readonly status?: SubscriberStatus | null;
 }
@@ -48,7 +48,7 @@ export interface DecidedColumns extends OtherColumns {
 
 /** @throws ApiError VALIDATION_ERROR for names together with `ignore` */
 function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
-  const names = [given ?? []].flat().flatMap((name) => name.trim() || []);
+  const names = (given ?? []).flatMap((name) => name.trim() || []);
   if (names.length > 1 && names.includes(IGNORE)) {
     const message =
       "opt_out_column=ignore says that no column counts: send it alone, or only names of columns";
