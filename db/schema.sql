@@ -2275,8 +2275,6 @@ create table webhook_deliveries (
   attempts integer default 0 not null,
   tries smallint default 0 not null,
   next_attempt_at timestamp with time zone,
-  lease_number integer default 0 not null,
-  leased_until timestamp with time zone,
   attempted_at timestamp with time zone,
   status_code smallint,
   error text,
@@ -2290,7 +2288,30 @@ CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (create
 CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries USING btree (workspace_id, webhook_id, status, id) WHERE (status <> 'delivered'::text);
 CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (workspace_id, webhook_id, type, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (workspace_id, webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
-CREATE INDEX webhook_deliveries_leased ON webhook_deliveries USING btree (leased_until) WHERE (leased_until IS NOT NULL);
+
+create table webhook_leases (
+  workspace_id uuid not null,
+  webhook_id uuid not null,
+  delivery_id uuid not null,
+  lease_id uuid not null,
+  leased_until timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, webhook_id, delivery_id)
+);
+
+create table webhook_turn_requests (
+  workspace_id uuid not null,
+  id bigint not null,
+  due_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id)
+);
+
+create table webhook_turns (
+  workspace_id uuid not null,
+  turn_at timestamp with time zone not null,
+  due_at timestamp with time zone,
+  PRIMARY KEY (workspace_id)
+);
+CREATE INDEX webhook_turns_in_line ON webhook_turns USING btree (turn_at);
 
 create table webhooks (
   workspace_id uuid not null,

@@ -1,141 +1,233 @@
-with recursive
-  waiting (workspace_id, webhook_id) as (
-    (
-      select
-        workspace_id,
-        webhook_id
-      from
-        webhook_deliveries
-      where
-        status = 'pending'
-      order by
-        workspace_id,
-        webhook_id
-      limit
-        1
-    )
-    union all
+with
+  taken as materialized (
     select
-      next.*
+      s.id as workspace_id,
+      s.is_suspended
     from
-      waiting w
-      cross join lateral (
-        select
-          workspace_id,
-          webhook_id
-        from
-          webhook_deliveries
-        where
-          status = 'pending'
-          and (workspace_id, webhook_id) > (w.workspace_id, w.webhook_id)
-        order by
-          workspace_id,
-          webhook_id
-        limit
-          1
-      ) next
+      workspaces s
+    where
+      s.id = any ($1::uuid[])
   ),
   under_way as materialized (
     select
-      workspace_id,
-      webhook_id,
-      count(*)::int as count
+      l.workspace_id,
+      l.webhook_id,
+      count(*)::int as count,
+      min(l.leased_until) as until
     from
-      webhook_deliveries
-    where
-      leased_until > $1
+      taken
+      cross join lateral (
+        select
+          *
+        from
+          webhook_leases
+        where
+          workspace_id = taken.workspace_id
+          and leased_until > $2
+        offset
+          0
+      ) l
     group by
-      workspace_id,
-      webhook_id
+      l.workspace_id,
+      l.webhook_id
   ),
   under_way_in as materialized (
     select
       workspace_id,
-      sum(count) as count
+      sum(count)::int as count,
+      min(until) as until
     from
       under_way
     group by
       workspace_id
   ),
-  due as materialized (
+  receivers as materialized (
     select
-      d.*,
-      w.url,
-      w.secret,
-      w.previous_secret,
-      w.previous_secret_until,
-      row_number() over (
-        partition by
-          d.workspace_id
-        order by
-          d.next_attempt_at,
-          d.id
-      ) + coalesce(i.count, 0) as turn
+      w.workspace_id,
+      w.id as webhook_id,
+      least(greatest($3 - coalesce(u.count, 0), 0), $4) as most
     from
-      waiting
-      join webhooks w on w.workspace_id = waiting.workspace_id
-      and w.id = waiting.webhook_id
-      and w.is_active
-      join workspaces s on s.id = w.workspace_id
-      and not s.is_suspended
-      left join under_way o on o.workspace_id = w.workspace_id
-      and o.webhook_id = w.id
-      left join under_way_in i on i.workspace_id = w.workspace_id
+      taken
       cross join lateral (
         select
           workspace_id,
-          webhook_id,
-          id,
-          next_attempt_at
+          id
         from
-          webhook_deliveries
+          webhooks
         where
-          workspace_id = w.workspace_id
-          and webhook_id = w.id
-          and status = 'pending'
-          and next_attempt_at <= $2
-          and (
-            leased_until is null
-            or leased_until <= $3
-          )
-        order by
-          next_attempt_at
-        limit
-          greatest($4 - coalesce(o.count, 0), 0)
+          workspace_id = taken.workspace_id
+          and is_active
+          and not taken.is_suspended
+        offset
+          0
+      ) w
+      left join under_way u on u.workspace_id = w.workspace_id
+      and u.webhook_id = w.id
+  ),
+  waiting as materialized (
+    select
+      r.workspace_id,
+      r.webhook_id,
+      d.id,
+      d.next_attempt_at,
+      d.place <= r.most
+      and d.next_attempt_at <= $5 as may_start
+    from
+      receivers r
+      cross join lateral (
+        select
+          id,
+          next_attempt_at,
+          row_number() over (
+            order by
+              next_attempt_at
+          ) as place
+        from
+          (
+            select
+              id,
+              next_attempt_at
+            from
+              webhook_deliveries
+            where
+              workspace_id = r.workspace_id
+              and webhook_id = r.webhook_id
+              and status = 'pending'
+              and not exists (
+                select
+                from
+                  webhook_leases l
+                where
+                  l.workspace_id = r.workspace_id
+                  and l.webhook_id = r.webhook_id
+                  and l.delivery_id = webhook_deliveries.id
+                  and l.leased_until > $6
+              )
+            order by
+              next_attempt_at
+            limit
+              r.most + 1
+          ) first
       ) d
   ),
-  chosen as materialized (
+  ranked as materialized (
     select
-      *
+      w.*,
+      may_start
+      and row_number() over (
+        partition by
+          w.workspace_id,
+          may_start
+        order by
+          next_attempt_at,
+          id
+      ) <= least($7, $8 - coalesce(u.count, 0)) as is_chosen
     from
-      due
+      waiting w
+      left join under_way_in u on u.workspace_id = w.workspace_id
+  ),
+  leased as (
+    insert into
+      webhook_leases (workspace_id, webhook_id, delivery_id, lease_id, leased_until)
+    select
+      workspace_id,
+      webhook_id,
+      id,
+      $9,
+      $10
+    from
+      ranked
     where
-      turn <= $5
-    order by
-      turn,
-      next_attempt_at
-    limit
-      $6
+      is_chosen
+    on conflict (workspace_id, webhook_id, delivery_id) do update
+    set
+      lease_id = excluded.lease_id,
+      leased_until = excluded.leased_until
+    returning
+      workspace_id,
+      webhook_id,
+      delivery_id
+  ),
+  found as (
+    select
+      workspace_id,
+      bool_or(is_chosen) as has_chosen,
+      min(next_attempt_at) filter (
+        where
+          not is_chosen
+      ) as next_at
+    from
+      ranked
+    group by
+      workspace_id
+  ),
+  moved as (
+    update webhook_turns t
+    set
+      turn_at = case
+        when taken.is_suspended then $11::timestamptz + make_interval(secs => $12)
+        when f.next_at <= $13
+        and f.has_chosen then $14
+        when f.next_at <= $15 then $16::timestamptz + make_interval(secs => $17)
+        else coalesce(
+          least(
+            f.next_at,
+            u.until,
+            case
+              when f.has_chosen then $18::timestamptz
+            end
+          ),
+          'infinity'
+        )
+      end,
+      due_at = case
+        when f.next_at <= $19 then f.next_at
+      end
+    from
+      taken
+      left join found f on f.workspace_id = taken.workspace_id
+      left join under_way_in u on u.workspace_id = taken.workspace_id
+    where
+      t.workspace_id = any ($20::uuid[])
+      and t.workspace_id = taken.workspace_id
   )
-update webhook_deliveries d
-set
-  leased_until = $7,
-  lease_number = d.lease_number + 1
-from
-  chosen c
-where
-  d.workspace_id = c.workspace_id
-  and d.webhook_id = c.webhook_id
-  and d.id = c.id
-  and d.status = 'pending'
-returning
-  d.workspace_id,
-  d.webhook_id,
-  d.id,
-  d.lease_number,
+select
+  l.workspace_id,
+  l.webhook_id,
+  l.delivery_id as id,
+  $21::uuid as lease_id,
   d.tries,
-  d.body::text as body,
-  c.url,
-  c.secret,
-  c.previous_secret,
-  c.previous_secret_until
+  d.body,
+  w.url,
+  w.secret,
+  w.previous_secret,
+  w.previous_secret_until
+from
+  leased l
+  cross join lateral (
+    select
+      url,
+      secret,
+      previous_secret,
+      previous_secret_until
+    from
+      webhooks
+    where
+      workspace_id = l.workspace_id
+      and id = l.webhook_id
+    limit
+      1
+  ) w
+  cross join lateral (
+    select
+      tries,
+      body::text as body
+    from
+      webhook_deliveries
+    where
+      workspace_id = l.workspace_id
+      and webhook_id = l.webhook_id
+      and id = l.delivery_id
+    limit
+      1
+  ) d

@@ -557,15 +557,12 @@ test("the deliveries of a deleted webhook are removed; others are kept for fourt
 test("a running sender delivers due events, and stops after the attempts in progress", async () => {
   const { workspaceId, deliveries } = await newScene();
   await happen(workspaceId, 30);
-  const all = Promise.withResolvers<void>();
-  receiver.answer = (response, arrived) => {
-    answerWith(200)(response, arrived);
-    clock.advance(20);
-    if (receiver.arrived.length === 30) all.resolve();
-  };
   const sender = new WebhookSender(deps);
   sender.start();
-  await all.promise;
+  await eventually("thirty deliveries", async () => {
+    clock.advance(20);
+    return receiver.arrived.length === 30;
+  });
   await sender.stop();
   expect((await deliveries()).every(({ status }: { status: string }) => status === "delivered")).toBe(true);
 });
