@@ -414,6 +414,24 @@ test("a result after the lease has expired is discarded", async () => {
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1, status_code: 200 }]);
 });
 
+test("results that cannot be written at once are written later, and the delivery is made once", async () => {
+  const { workspaceId, deliveries } = await newScene();
+  await happen(workspaceId);
+  const failed = Promise.withResolvers<void>();
+  const output = { write: () => failed.resolve() };
+  const sender = new WebhookSender({ ...deps, log: createLog("error", { format: "json", output }) });
+  receiver.answer = (response, arrived) =>
+    void db
+      .run(sql`alter table webhook_leases rename to elsewhere`)
+      .then(() => answerWith(200)(response, arrived));
+  await sender.sendDue();
+  await failed.promise;
+  await db.run(sql`alter table elsewhere rename to webhook_leases`);
+  await sender.settled();
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
+  expect(receiver.arrived).toHaveLength(1);
+});
+
 test("a result of a lease that expired before a replay is discarded", async () => {
   const { workspaceId, call, path, deliveries } = await newScene();
   await happen(workspaceId);
