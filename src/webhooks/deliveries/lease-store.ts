@@ -30,6 +30,8 @@ export interface LeaseLimits {
   readonly most: number;
   readonly mostOfWebhook: number;
   readonly mostOfWorkspace: number;
+  /** Webhooks whose receivers did not answer the last attempt. One attempt at a time shows whether they do again. */
+  readonly silent: readonly string[];
 }
 
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
@@ -50,7 +52,7 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
   const leaseId = newId();
   // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. Tables are read
   // in lateral parts with an offset or a limit, or by the ids of the workspaces: otherwise PostgreSQL would join whole
-  // tables.
+  // tables. While the turns are locked, a lease that is there has expired.
   return tx.rows(sql`
     with taken as materialized (
       select s.id as workspace_id, s.is_suspended from workspaces s where s.id = any(${workspaceIds}::uuid[])
@@ -63,7 +65,8 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
       select workspace_id, sum(count)::int as count, min(until) as until from under_way group by workspace_id
     ), receivers as materialized (
       select w.workspace_id, w.id as webhook_id,
-        least(greatest(${limits.mostOfWebhook} - coalesce(u.count, 0), 0), ${share}) as most
+        least(greatest(case when w.id = any(${[...limits.silent]}::uuid[]) then 1 else ${limits.mostOfWebhook}::integer end
+          - coalesce(u.count, 0), 0), ${share}) as most
       from taken cross join lateral (
         select workspace_id, id from webhooks
         where workspace_id = taken.workspace_id and is_active and not taken.is_suspended offset 0) w

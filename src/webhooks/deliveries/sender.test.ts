@@ -380,7 +380,7 @@ describe("a webhook with too many pending deliveries", () => {
   });
 });
 
-const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40 };
+const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [] };
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
@@ -463,6 +463,24 @@ describe("fairness", () => {
     expect(leased).toHaveLength(40);
     for (const group of perWebhook.values()) expect(group.length).toBeLessThanOrEqual(10);
     expect(await lease()).toEqual([]);
+  });
+
+  test("a webhook whose receiver does not answer has one attempt at a time until it does", async () => {
+    const { workspaceId } = await newScene();
+    await happen(workspaceId, 50);
+    receiver.answer = (response) => response.destroy();
+    const sender = new WebhookSender(deps);
+    const counts: number[] = [];
+    const send = async () => {
+      counts.push(await sender.sendDue());
+      await sender.settled();
+    };
+    await send();
+    await send();
+    receiver.answer = answerWith(500);
+    await send();
+    await send();
+    expect(counts).toEqual([10, 1, 1, 10]);
   });
 
   test("a receiver that never answers does not delay other webhooks", async () => {
