@@ -185,7 +185,7 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
       const now = new Date();
       await requestTurn(into, workspaceId, now);
       await queueRequestedTurns(into, now, 1);
-      const limits = { now, until: now, most: 100, mostOfWebhook: 10, mostOfWorkspace: 50 };
+      const limits = { now, until: now, most: 100, mostOfWebhook: 10, mostOfWorkspace: 50, silent: [] };
       return into.transaction((tx) => leaseDeliveries(tx, limits));
     },
     /webhook_deliveries/,

@@ -75,9 +75,9 @@ create table webhook_leases (
   primary key (workspace_id, webhook_id, delivery_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- The line in which workspaces have their deliveries made: a sender looks at the workspace whose turn_at is smallest. The
--- rows of a transaction that makes deliveries due are not written here but in webhook_turn_requests, because they would
--- wait for the lock of a sender, and for each other.
+-- The line of workspaces whose deliveries are to be made: a sender looks at the workspace whose turn_at is smallest. A
+-- transaction that makes deliveries due does not write here but into webhook_turn_requests, because it would wait for the
+-- locks of senders and of other such transactions.
 create table webhook_turns (
   workspace_id uuid not null,
   -- When a sender looks next; infinity: not before a request.

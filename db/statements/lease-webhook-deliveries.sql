@@ -45,12 +45,31 @@ with
     select
       w.workspace_id,
       w.id as webhook_id,
-      least(greatest($3 - coalesce(u.count, 0), 0), $4) as most
+      least(
+        greatest(
+          case
+            when w.id = any ($3::uuid[]) then 1
+            else $4::integer
+          end - coalesce(u.count, 0),
+          0
+        ),
+        $5
+      ) as most
     from
       taken
-      join webhooks w on w.workspace_id = taken.workspace_id
-      and w.is_active
-      and not taken.is_suspended
+      cross join lateral (
+        select
+          workspace_id,
+          id
+        from
+          webhooks
+        where
+          workspace_id = taken.workspace_id
+          and is_active
+          and not taken.is_suspended
+        offset
+          0
+      ) w
       left join under_way u on u.workspace_id = w.workspace_id
       and u.webhook_id = w.id
   ),
@@ -61,7 +80,7 @@ with
       d.id,
       d.next_attempt_at,
       d.place <= r.most
-      and d.next_attempt_at <= $5 as may_start
+      and d.next_attempt_at <= $6 as may_start
     from
       receivers r
       cross join lateral (
@@ -91,7 +110,7 @@ with
                   l.workspace_id = r.workspace_id
                   and l.webhook_id = r.webhook_id
                   and l.delivery_id = webhook_deliveries.id
-                  and l.leased_until > $6
+                  and l.leased_until > $7
               )
             order by
               next_attempt_at
@@ -111,7 +130,7 @@ with
         order by
           next_attempt_at,
           id
-      ) <= least($7, $8 - coalesce(u.count, 0)) as is_chosen
+      ) <= least($8, $9 - coalesce(u.count, 0)) as is_chosen
     from
       waiting w
       left join under_way_in u on u.workspace_id = w.workspace_id
@@ -123,8 +142,8 @@ with
       workspace_id,
       webhook_id,
       id,
-      $9,
-      $10
+      $10,
+      $11
     from
       ranked
     where
@@ -155,36 +174,37 @@ with
     update webhook_turns t
     set
       turn_at = case
-        when taken.is_suspended then $11::timestamptz + make_interval(secs => $12)
-        when f.next_at <= $13
-        and f.has_chosen then $14
-        when f.next_at <= $15 then $16::timestamptz + make_interval(secs => $17)
+        when taken.is_suspended then $12::timestamptz + make_interval(secs => $13)
+        when f.next_at <= $14
+        and f.has_chosen then $15
+        when f.next_at <= $16 then $17::timestamptz + make_interval(secs => $18)
         else coalesce(
           least(
             f.next_at,
             u.until,
             case
-              when f.has_chosen then $18::timestamptz
+              when f.has_chosen then $19::timestamptz
             end
           ),
           'infinity'
         )
       end,
       due_at = case
-        when f.next_at <= $19 then f.next_at
+        when f.next_at <= $20 then f.next_at
       end
     from
       taken
       left join found f on f.workspace_id = taken.workspace_id
       left join under_way_in u on u.workspace_id = taken.workspace_id
     where
-      t.workspace_id = taken.workspace_id
+      t.workspace_id = any ($21::uuid[])
+      and t.workspace_id = taken.workspace_id
   )
 select
   l.workspace_id,
   l.webhook_id,
   l.delivery_id as id,
-  $20::uuid as lease_id,
+  $22::uuid as lease_id,
   d.tries,
   d.body,
   w.url,
@@ -193,8 +213,20 @@ select
   w.previous_secret_until
 from
   leased l
-  join webhooks w on w.workspace_id = l.workspace_id
-  and w.id = l.webhook_id
+  cross join lateral (
+    select
+      url,
+      secret,
+      previous_secret,
+      previous_secret_until
+    from
+      webhooks
+    where
+      workspace_id = l.workspace_id
+      and id = l.webhook_id
+    limit
+      1
+  ) w
   cross join lateral (
     select
       tries,

@@ -72,19 +72,21 @@ class IdleConnections {
 
 /** Makes the addresses a part of the name under which an agent keeps connections and TLS sessions, and counts idle ones. */
 function keeping<A extends HttpAgent>(agent: A, idle: IdleConnections): A {
-  const { getName, keepSocketAlive, reuseSocket } = agent;
+  const getName = agent.getName.bind(agent);
+  const keepSocketAlive = agent.keepSocketAlive.bind(agent);
+  const reuseSocket = agent.reuseSocket.bind(agent);
   return Object.assign(agent, {
     getName: (request: Partial<PinnedOptions> = {}) =>
-      `${getName.call(agent, request)} ${request.addresses?.toSorted()}`,
+      `${getName(request)} ${request.addresses?.toSorted().join()}`,
     keepSocketAlive(connection: Duplex) {
       // The types lack the answer: false if the server closes the connection too soon.
-      const isKept: unknown = keepSocketAlive.call(agent, connection);
+      const isKept: unknown = keepSocketAlive(connection);
       if (isKept === true) idle.add(connection);
       return isKept;
     },
     reuseSocket(...reused: Parameters<HttpAgent["reuseSocket"]>) {
       idle.remove(reused[0]);
-      reuseSocket.call(agent, ...reused);
+      reuseSocket(...reused);
     },
   });
 }

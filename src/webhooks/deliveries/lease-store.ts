@@ -30,6 +30,8 @@ export interface LeaseLimits {
   readonly most: number;
   readonly mostOfWebhook: number;
   readonly mostOfWorkspace: number;
+  /** Webhooks whose receivers did not answer the last attempt. One attempt at a time shows whether they do again. */
+  readonly silent: readonly string[];
 }
 
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
@@ -48,8 +50,9 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
   if (workspaceIds.length === 0) return [];
   const share = Math.floor(limits.most / workspaceIds.length);
   const leaseId = newId();
-  // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. The lateral
-  // parts make PostgreSQL read the indexes, whatever it estimates.
+  // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. Tables are read
+  // in lateral parts with an offset or a limit, or by the ids of the workspaces: otherwise PostgreSQL would join whole
+  // tables. While the turns are locked, a lease that is there has expired.
   return tx.rows(sql`
     with taken as materialized (
       select s.id as workspace_id, s.is_suspended from workspaces s where s.id = any(${workspaceIds}::uuid[])
@@ -62,8 +65,11 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
       select workspace_id, sum(count)::int as count, min(until) as until from under_way group by workspace_id
     ), receivers as materialized (
       select w.workspace_id, w.id as webhook_id,
-        least(greatest(${limits.mostOfWebhook} - coalesce(u.count, 0), 0), ${share}) as most
-      from taken join webhooks w on w.workspace_id = taken.workspace_id and w.is_active and not taken.is_suspended
+        least(greatest(case when w.id = any(${[...limits.silent]}::uuid[]) then 1 else ${limits.mostOfWebhook}::integer end
+          - coalesce(u.count, 0), 0), ${share}) as most
+      from taken cross join lateral (
+        select workspace_id, id from webhooks
+        where workspace_id = taken.workspace_id and is_active and not taken.is_suspended offset 0) w
       left join under_way u on u.workspace_id = w.workspace_id and u.webhook_id = w.id
     ), waiting as materialized (
       select r.workspace_id, r.webhook_id, d.id, d.next_attempt_at,
@@ -98,12 +104,14 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
         due_at = case when f.next_at <= ${now} then f.next_at end
       from taken left join found f on f.workspace_id = taken.workspace_id
       left join under_way_in u on u.workspace_id = taken.workspace_id
-      where t.workspace_id = taken.workspace_id
+      where t.workspace_id = any(${workspaceIds}::uuid[]) and t.workspace_id = taken.workspace_id
     )
     select l.workspace_id, l.webhook_id, l.delivery_id as id, ${leaseId}::uuid as lease_id, d.tries, d.body, w.url, w.secret,
       w.previous_secret, w.previous_secret_until
     from leased l
-    join webhooks w on w.workspace_id = l.workspace_id and w.id = l.webhook_id
+    cross join lateral (
+      select url, secret, previous_secret, previous_secret_until from webhooks
+      where workspace_id = l.workspace_id and id = l.webhook_id limit 1) w
     cross join lateral (
       select tries, body::text as body from webhook_deliveries
       where workspace_id = l.workspace_id and webhook_id = l.webhook_id and id = l.delivery_id limit 1) d`);

@@ -380,7 +380,7 @@ describe("a webhook with too many pending deliveries", () => {
   });
 });
 
-const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40 };
+const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [] };
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
@@ -414,6 +414,24 @@ test("a result after the lease has expired is discarded", async () => {
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1, status_code: 200 }]);
 });
 
+test("results that cannot be written at once are written later, and the delivery is made once", async () => {
+  const { workspaceId, deliveries } = await newScene();
+  await happen(workspaceId);
+  const failed = Promise.withResolvers<void>();
+  const output = { write: () => failed.resolve() };
+  const sender = new WebhookSender({ ...deps, log: createLog("error", { format: "json", output }) });
+  receiver.answer = (response, arrived) =>
+    void db
+      .run(sql`alter table webhook_leases rename to elsewhere`)
+      .then(() => answerWith(200)(response, arrived));
+  await sender.sendDue();
+  await failed.promise;
+  await db.run(sql`alter table elsewhere rename to webhook_leases`);
+  await sender.settled();
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
+  expect(receiver.arrived).toHaveLength(1);
+});
+
 test("a result of a lease that expired before a replay is discarded", async () => {
   const { workspaceId, call, path, deliveries } = await newScene();
   await happen(workspaceId);
@@ -445,6 +463,24 @@ describe("fairness", () => {
     expect(leased).toHaveLength(40);
     for (const group of perWebhook.values()) expect(group.length).toBeLessThanOrEqual(10);
     expect(await lease()).toEqual([]);
+  });
+
+  test("a webhook whose receiver does not answer has one attempt at a time until it does", async () => {
+    const { workspaceId } = await newScene();
+    await happen(workspaceId, 50);
+    receiver.answer = (response) => response.destroy();
+    const sender = new WebhookSender(deps);
+    const counts: number[] = [];
+    const send = async () => {
+      counts.push(await sender.sendDue());
+      await sender.settled();
+    };
+    await send();
+    await send();
+    receiver.answer = answerWith(500);
+    await send();
+    await send();
+    expect(counts).toEqual([10, 1, 1, 10]);
   });
 
   test("a receiver that never answers does not delay other webhooks", async () => {
@@ -557,15 +593,12 @@ test("the deliveries of a deleted webhook are removed; others are kept for fourt
 test("a running sender delivers due events, and stops after the attempts in progress", async () => {
   const { workspaceId, deliveries } = await newScene();
   await happen(workspaceId, 30);
-  const all = Promise.withResolvers<void>();
-  receiver.answer = (response, arrived) => {
-    answerWith(200)(response, arrived);
-    clock.advance(20);
-    if (receiver.arrived.length === 30) all.resolve();
-  };
   const sender = new WebhookSender(deps);
   sender.start();
-  await all.promise;
+  await eventually("thirty deliveries", async () => {
+    clock.advance(20);
+    return receiver.arrived.length === 30;
+  });
   await sender.stop();
   expect((await deliveries()).every(({ status }: { status: string }) => status === "delivered")).toBe(true);
 });

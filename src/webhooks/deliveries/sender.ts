@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { findHold } from "#delivery/hold/store.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { batchOrOneByOne } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -43,6 +44,9 @@ const MOST_LEASED = 100;
 /** Attempts at a time of all machines. */
 const MOST_OF_WEBHOOK = 10;
 const MOST_OF_WORKSPACE = 40;
+/** For how long a webhook whose receiver did not answer has one attempt at a time, unless it answers; how many at most. */
+const SILENT_MS = MINUTE_MS;
+const MOST_SILENT = 500;
 /** Requests that one statement puts into the line; with each lease. */
 const MOST_REQUESTS = 5_000;
 /** Results that one statement writes. */
@@ -72,6 +76,8 @@ export class WebhookSender {
   readonly #stopping = new AbortController();
   readonly #attempts = new Set<Promise<void>>();
   readonly #results: MicroBatch<SettledAttempt>;
+  /** Webhooks whose receivers did not answer: their attempts last longest, and would take the places of others. */
+  readonly #silent = new ExpiringMap<true>(MOST_SILENT);
   /** Results that wait or are being written. */
   #unwritten = 0;
   #working: Promise<void> | undefined;
@@ -116,6 +122,7 @@ export class WebhookSender {
         most: MOST_LEASED,
         mostOfWebhook: MOST_OF_WEBHOOK,
         mostOfWorkspace: MOST_OF_WORKSPACE,
+        silent: this.#silent.keys(),
       }),
     );
     for (const delivery of leased) {
@@ -155,6 +162,8 @@ export class WebhookSender {
         ...signatureHeaders({ id, time, body }, signing),
       });
       const result = signing.length === 0 ? unsigned : await post({ url, body, headers: headers() });
+      if (result.statusCode === null) this.#silent.set(delivery.webhook_id, true, SILENT_MS);
+      else this.#silent.delete(delivery.webhook_id);
       this.#unwritten += 1;
       this.#results.add(endOf(delivery, result, clock.now()));
     } catch (err) {
