@@ -103,3 +103,12 @@ export async function findOldestQueued(db: Queryable): Promise<string | undefine
     select message_id as id from delivery_queue order by message_id limit 1`);
   return row?.id;
 }
+
+/** The oldest day that has a partition. */
+export async function findOldestDay(db: Queryable): Promise<Date> {
+  const row = await db.row<{ day: Date }>(sql`
+    select to_date(right(min(c.relname), 10), 'YYYY_MM_DD')::timestamp at time zone 'UTC' as day
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'messages'::regclass and c.relname <> 'messages_default'`);
+  return row?.day ?? new Date(0);
+}

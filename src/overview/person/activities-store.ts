@@ -1,6 +1,6 @@
 /** The history of one person, from the message log, their memberships and the audit log. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { timeOfIdSql } from "#messages/log-pages-store.ts";
+import { timeOfIdSql } from "#messages/log-counts-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
