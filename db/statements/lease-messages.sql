@@ -377,7 +377,6 @@ with recursive
       q.lease_number > 1
       or due.due_at < now() - make_interval(secs => $49) as is_stale
   )
-  -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
 select
   leased.*,
   (
@@ -387,73 +386,7 @@ select
         leased.expires_at - now()
     ) * 1000
   )::float8 as lives_ms,
-  r.version as routing_version,
-  m.*,
-  c.from_name,
-  c.to_name,
-  coalesce(c.particulars, s.particulars) as particulars,
-  leased.bytes > $50 as is_large,
-  case
-    when leased.bytes <= $51 then coalesce(c.html, s.html)
-  end as html,
-  case
-    when leased.bytes <= $52 then coalesce(c.text, s.text)
-  end as text,
-  case
-    when leased.bytes <= $53 then coalesce(c.attachments, s.attachments)
-  end as attachments,
-  case
-    when leased.bytes <= $54 then s.raw
-  end as raw,
-  c.message_id is not null
-  and (
-    c.submission_id is null
-    or s.id is not null
-  ) as has_content
+  r.version as routing_version
 from
   leased
-  cross join lateral (
-    select
-      created_at,
-      source,
-      origin_id,
-      from_email,
-      localpart,
-      domain,
-      subject
-    from
-      messages m
-    where
-      m.workspace_id = leased.workspace_id
-      and m.id = leased.message_id
-    offset
-      0
-  ) m
   left join routed_workspaces r on r.workspace_id = leased.workspace_id
-  left join lateral (
-    select
-      *
-    from
-      message_contents c
-    where
-      c.workspace_id = leased.workspace_id
-      and c.message_id = leased.message_id
-    offset
-      0
-  ) c on true
-  left join lateral (
-    select
-      id,
-      raw,
-      html,
-      text,
-      attachments,
-      particulars
-    from
-      submissions s
-    where
-      s.workspace_id = leased.workspace_id
-      and s.id = c.submission_id
-    offset
-      0
-  ) s on true

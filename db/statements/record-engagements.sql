@@ -34,6 +34,7 @@ with
       ) as g (workspace_id, message_id, event_id, kind, time, times, link_index, target, user_agent, sign)
       join messages m on m.workspace_id = g.workspace_id
       and m.id = g.message_id
+      and m.id between $11 and $12
   ),
   events as (
     insert into
@@ -137,7 +138,7 @@ with
         select
           *,
           date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-          coalesce(origin_id, $11) as counted_origin_id,
+          coalesce(origin_id, $13) as counted_origin_id,
           lower(split_part(from_email, '@', -1)) as from_domain
         from
           (
@@ -161,6 +162,7 @@ with
                   e.workspace_id = g.workspace_id
                   and e.message_id = g.message_id
                   and e.type = g.kind
+                  and e.message_id between $14 and $15
               ) as is_first,
               machine_sign is null
               and row_number() over (
@@ -178,6 +180,7 @@ with
                   e.workspace_id = g.workspace_id
                   and e.message_id = g.message_id
                   and e.type in ('opened', 'clicked')
+                  and e.message_id between $16 and $17
               ) as is_first_sign
             from
               given g

@@ -81,7 +81,8 @@ with
     where
       m.workspace_id = o.workspace_id
       and m.id = o.message_id
-      and m.status || ' ' || o.status = any ($24::text[])
+      and m.id between $24 and $25
+      and m.status || ' ' || o.status = any ($26::text[])
       and case
         when m.status = 'bounced'
         and o.status = 'bounced' then o.is_address_fault
@@ -105,6 +106,7 @@ with
                 where
                   e.workspace_id = m.workspace_id
                   and e.message_id = m.id
+                  and e.message_id between $27 and $28
                   and e.type = 'bounced'
                 offset
                   0
@@ -192,6 +194,7 @@ with
         where
           e.workspace_id = m.workspace_id
           and e.message_id = m.message_id
+          and e.message_id between $29 and $30
           and e.type = 'bounced'
         offset
           0
@@ -465,7 +468,7 @@ with
             select
               *,
               date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-              coalesce(origin_id, $25) as counted_origin_id,
+              coalesce(origin_id, $31) as counted_origin_id,
               lower(split_part(from_email, '@', -1)) as from_domain
             from
               (
@@ -641,7 +644,7 @@ with
         select
           *,
           date_bin('15 minutes', created_at, timestamptz '2000-01-01 00:00:00Z') as quarter,
-          coalesce(origin_id, $26) as counted_origin_id,
+          coalesce(origin_id, $32) as counted_origin_id,
           lower(split_part(from_email, '@', -1)) as from_domain
         from
           (

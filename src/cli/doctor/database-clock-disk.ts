@@ -5,7 +5,7 @@ import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { diskFault } from "#platform/http/health.ts";
-import { findServer } from "./database-server-store.ts";
+import { type DatabaseServer, findServer } from "./database-server-store.ts";
 import { type Finding, of } from "./finding.ts";
 
 /** Checks the server, its clock and the schema. */
@@ -14,11 +14,20 @@ export async function checkDatabase(db: Database): Promise<Finding[]> {
   const server = await findServer(db);
   const after = Date.now();
   if (server === undefined) return [of("database")("fault", "The database does not report its version.")];
-  return [
-    of("database")("ok", `PostgreSQL ${server.version} answers.`),
-    checkClock(server.now - (before + after) / 2),
-    await checkSchema(db),
-  ];
+  return [checkServer(server), checkClock(server.now - (before + after) / 2), await checkSchema(db)];
+}
+
+/** Some statements may read the whole message log at the same time. */
+const READERS_OF_LOG = 4;
+
+export function checkServer({ version, locks, locks_of_log: needed }: DatabaseServer): Finding {
+  const found = `PostgreSQL ${version} answers`;
+  return locks < READERS_OF_LOG * needed
+    ? of("database")(
+        "warning",
+        `${found}, but has room for ${locks} locks, and a statement that reads the whole message log takes some ${needed}. Set max_locks_per_transaction = 1024 in PostgreSQL and restart it.`,
+      )
+    : of("database")("ok", `${found}.`);
 }
 
 async function checkSchema(db: Database): Promise<Finding> {
