@@ -1,7 +1,9 @@
-/** Checks the database server, its schema, the clocks and the disk. */
+/** Checks the database server, its schema, its archive, the clocks and the disk. */
 import { existsSync } from "node:fs";
 import { sentence } from "#cli/command/error-sentence.ts";
+import { hasTablespace } from "#messages/partitions/archive-store.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import type { Config } from "#platform/config/config.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { diskFault } from "#platform/http/health.ts";
@@ -65,4 +67,21 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
   return fault === null
     ? say("ok", `${dataDir} is writable and has free space.`)
     : say("fault", `${dataDir}: ${fault}. Without free space no mail is accepted.`);
+}
+
+/** Whether old days of the message log can be moved. Nothing when MESSAGE_ARCHIVE_TABLESPACE is empty. */
+export async function checkArchive(
+  db: Database,
+  { MESSAGE_ARCHIVE_TABLESPACE: name, MESSAGE_ARCHIVE_DAYS: days }: Config,
+): Promise<Finding[]> {
+  if (name === null) return [];
+  const say = of("archive");
+  return (await hasTablespace(db, name))
+    ? [say("ok", `Days of the message log that are ${days} days old go to the tablespace ${name}.`)]
+    : [
+        say(
+          "fault",
+          `MESSAGE_ARCHIVE_TABLESPACE is ${name}, and there is no such tablespace that the database user may create tables in. Create it (docs/operations.md#move-old-days-to-cheaper-storage), or empty the setting.`,
+        ),
+      ];
 }

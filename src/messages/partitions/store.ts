@@ -56,7 +56,7 @@ export function listPartitions(
  * Creates the table, moves rows of the default partition into it, then attaches it. Readers and writers of the log are
  * locked out of the default partition only.
  */
-export async function createPartition(tx: Queryable, partition: Partition): Promise<void> {
+export async function addPartition(tx: Queryable, partition: Partition): Promise<void> {
   await limitLockWait(tx);
   await tx.run(sql`select pg_advisory_xact_lock(${LOCK})`);
   const { name, table, from, to } = partition;
