@@ -219,8 +219,6 @@ const outsideStores: Readonly<Record<string, string>> = {
   "delivery/queue/worker-lock.ts": "the session locks that show which workers live",
   "messages/record-outcomes.ts": "the only code that writes outcomes into the log",
   "messages/record-engagement.ts": "the only code that writes opens and clicks into the log",
-  "messages/create-partitions.ts": "creates tables",
-  "messages/retention.ts": "drops tables",
   "platform/database/embedded/embedded.ts": "creates the database",
   "platform/database/migrate.ts": "creates the schema",
   "platform/database/time-left.ts": "passes statements to the driver",

@@ -130,6 +130,7 @@ async function expand(into: Database): Promise<void> {
 const statements: readonly [name: string, work: (db: Database) => Promise<unknown>, pattern: RegExp][] = [
   ["accept-messages", accept, /into delivery_queue/],
   ["lease-messages", (into) => leased(into), /with recursive/],
+  ["read-leased-mail", (into) => leased(into), /with ordinality as leased/],
   [
     "extend-leases",
     async (into) => extendLeases(into, order.workerId, [await leased(db)], 60),
@@ -192,8 +193,11 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   ],
   [
     "page-of-messages",
-    (into) =>
-      findMessagePage(into, workspaceId, { source: "api", status: "queued" }, { limit: 50, offset: 0 }),
+    async (into) => {
+      await accept(db);
+      // A page that the newest messages fill needs one statement.
+      await findMessagePage(into, workspaceId, { source: "api", status: "queued" }, { limit: 1, offset: 0 });
+    },
     /from messages/,
   ],
 ];

@@ -11,26 +11,17 @@ from
         m.workspace_id = $1
         and m.source = $2
         and m.status = $3
-        and m.id <> all (
-          array(
-            select
-              message_id
-            from
-              delivery_queue
-            where
-              workspace_id = $4
-              and leased_by is not null
-          )
-        )
+        and m.id <> all ($4::uuid[])
+        and m.id >= $5
       order by
         m.id desc
       limit
-        $5
+        $6
     )
   ) m
 order by
   id desc
 limit
-  $6
-offset
   $7
+offset
+  $8

@@ -1,5 +1,6 @@
 /** Filters of the message log, as relations that PostgreSQL reads along an index, by source and status. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type MessageSource,
@@ -14,6 +15,11 @@ export interface LogFilter {
   readonly status?: MessageStatus | undefined;
   /** The sender, such as a campaign. Its messages have ids from `first` to `last`. */
   readonly origin?: { readonly id: string; readonly first: string; readonly last: string } | undefined;
+}
+
+/** A filter with the leased messages (readable), which those with a status need. */
+export interface ReadFilter extends LogFilter {
+  readonly held: readonly string[];
 }
 
 /** Messages that a delivery worker has leased: they show as `sending` (message/status.ts). There are few. */
@@ -39,10 +45,25 @@ export const countHeldSql = (
 export const storedAs = (status: MessageStatus): readonly StoredStatus[] =>
   status === "sending" ? heldStatuses : [status];
 
+/**
+ * The filter with the ids of heldSql. A statement that gets them as values opens the days of the log that they are in, and
+ * with the relation it opens every day.
+ */
+export async function readable<Filter extends Pick<LogFilter, "status">>(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: Filter,
+): Promise<Filter & Pick<ReadFilter, "held">> {
+  const { status } = filter;
+  if (status === undefined || (status !== "sending" && !canBeHeld(status))) return { ...filter, held: [] };
+  const row = await db.row<{ ids: string[] }>(sql`select ${heldSql(workspaceId)} as ids`);
+  return { ...filter, held: row?.ids ?? [] };
+}
+
 /** A condition on a message `m` with such a stored status: whether it shows this status. Begins with `and`. */
-export function shows(workspaceId: WorkspaceId, status: MessageStatus | undefined): Sql {
-  if (status === "sending") return sql`and m.id = any (${heldSql(workspaceId)})`;
-  return status && canBeHeld(status) ? sql`and m.id <> all (${heldSql(workspaceId)})` : empty;
+export function shows({ status, held }: Pick<ReadFilter, "status" | "held">): Sql {
+  if (status === "sending") return sql`and m.id = any (${held}::uuid[])`;
+  return status && canBeHeld(status) && held.length > 0 ? sql`and m.id <> all (${held}::uuid[])` : empty;
 }
 
 /** A condition on a message `m`: the origin of the filter. Begins with `and`. */
@@ -54,6 +75,7 @@ export const isFrom = ({ origin }: LogFilter): Sql =>
  * so that a filter that names neither reads the union of all of them.
  * @param where begins with `and`
  * @param most only so many of the newest, of each source and status
+ * @param span of a filter by source or status: only these ids, platform mail aside (findSpan)
  */
 export function logSql(
   workspaceId: WorkspaceId,
@@ -63,18 +85,24 @@ export function logSql(
     statuses = storedStatuses,
     where = empty,
     most,
+    span,
   }: {
     readonly sources?: readonly MessageSource[] | undefined;
     readonly statuses?: readonly StoredStatus[] | undefined;
     readonly where?: Sql;
     readonly most?: number | undefined;
+    readonly span?: { readonly lowest: string; readonly above: string } | undefined;
   },
 ): Sql {
+  const from = (source: MessageSource) =>
+    span === undefined || source === "platform"
+      ? empty
+      : sql`and m.id >= ${span.lowest} and m.id < ${span.above}`;
   const isAny = sources === messageSources && statuses === storedStatuses;
   const kinds = isAny
     ? [empty]
     : sources.flatMap((source) =>
-        statuses.map((status) => sql`and m.source = ${source} and m.status = ${status}`),
+        statuses.map((status) => sql`and m.source = ${source} and m.status = ${status} ${from(source)}`),
       );
   const newest = most === undefined ? empty : sql`order by m.id desc limit ${most}`;
   const branches = kinds.map(
@@ -87,14 +115,21 @@ export function logSql(
 export function filteredSql(
   workspaceId: WorkspaceId,
   columns: Sql,
-  filter: LogFilter,
-  { where = empty, ...options }: { readonly where?: Sql; readonly most?: number } = {},
+  filter: ReadFilter,
+  {
+    where = empty,
+    ...options
+  }: {
+    readonly where?: Sql;
+    readonly most?: number | undefined;
+    readonly span?: { readonly lowest: string; readonly above: string } | undefined;
+  } = {},
 ): Sql {
   const { source, status } = filter;
   return logSql(workspaceId, columns, {
     ...options,
     sources: source && [source],
     statuses: status && storedAs(status),
-    where: sql`${shows(workspaceId, status)} ${isFrom(filter)} ${where}`,
+    where: sql`${shows(filter)} ${isFrom(filter)} ${where}`,
   });
 }

@@ -5,8 +5,9 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { applyDeltas } from "./counters/apply-deltas-store.ts";
 import { addAcceptedDeltasSql } from "./counters/deltas-store.ts";
+import { countMessages } from "./log-counts-store.ts";
 import type { LogFilter } from "./log-filter-store.ts";
-import { countMessages, findMessagePage } from "./log-pages-store.ts";
+import { findMessagePage } from "./log-pages-store.ts";
 import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
 
 const db = await testDatabase();

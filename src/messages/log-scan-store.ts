@@ -10,7 +10,8 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { hasLabelSql, type Label, labelledSql } from "./labels-store.ts";
-import { type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
+import { findSpan, type IdSpan } from "./log-counts-store.ts";
+import { type LogFilter, logSql, type ReadFilter, readable, shows, storedAs } from "./log-filter-store.ts";
 import type { Found } from "./log-search-store.ts";
 import type { StoredStatus } from "./message/status.ts";
 
@@ -64,14 +65,19 @@ const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attem
 export async function scanMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
-  filter: ScanFilter,
+  asked: ScanFilter,
   { limit, offset, after }: Page,
 ): Promise<Scanned> {
+  const filter = await readable(db, workspaceId, asked);
   const { status } = filter;
   const ids = idsWithin(filter, after);
   const within = sql`${ids} ${acceptedWithin(filter)}`;
   const stored = status && storedAs(status);
-  const places = placesOf(workspaceId, filter, { ids, within, stored });
+  const spanOf = (of: LogFilter) =>
+    asked.span || asked.accepted_before
+      ? undefined
+      : findSpan(db, workspaceId, of, { most: MOST_SCANNED, below: after });
+  const places = await placesOf(workspaceId, filter, { ids, within, stored, spanOf });
   const newest = places.map(
     (place, at) => sql`
       select * from (select ${at}::int as place, m.* from ${place} order by m.id desc limit ${MOST_SCANNED}) m`,
@@ -101,22 +107,37 @@ interface Bounds {
   /** Those, and the condition on the time of acceptance. */
   readonly within: Sql;
   readonly stored: readonly StoredStatus[] | undefined;
+  /** Where the messages that are read are (findSpan); undefined: unknown. */
+  readonly spanOf: (filter: LogFilter) => Promise<IdSpan | undefined> | undefined;
 }
 
 /** The relations that are read, each along an index: of labels, of whole addresses, of source and status. */
-function placesOf(workspaceId: WorkspaceId, filter: ScanFilter, { ids, within, stored }: Bounds): Sql[] {
+async function placesOf(
+  workspaceId: WorkspaceId,
+  filter: ScanFilter & ReadFilter,
+  { ids, within, stored, spanOf }: Bounds,
+): Promise<Sql[]> {
   const { source, status, email } = filter;
   const [label] = labelsIn(filter);
   if (label !== undefined) return [labelledMessagesSql(workspaceId, label, ids)];
   const sources = source && [source];
   if (email === undefined || !/^[^@]+@[^@]+$/.test(email)) {
-    const where = sql`${shows(workspaceId, status)} ${within}`;
-    return [logSql(workspaceId, columns, { sources, statuses: stored, where, most: MOST_SCANNED })];
+    const where = sql`${shows(filter)} ${within}`;
+    const span = await spanOf({ source, status });
+    return [logSql(workspaceId, columns, { sources, statuses: stored, where, most: MOST_SCANNED, span })];
   }
   /** Read only if the status of the filter allows it: it would otherwise end the search early, without any finding. */
   const waiting =
     stored === undefined || stored.includes("queued")
-      ? [logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED })]
+      ? [
+          logSql(workspaceId, columns, {
+            sources,
+            statuses: ["queued"],
+            where: within,
+            most: MOST_SCANNED,
+            span: await spanOf({ source, status: "queued" }),
+          }),
+        ]
       : [];
   return [
     sql`(
@@ -166,13 +187,13 @@ function acceptedWithin({ accepted_from: from, accepted_before: before }: ScanFi
 }
 
 /** The conditions on a message `m` that is read. Begins with `and`. */
-function conditionsOf(workspaceId: WorkspaceId, filter: ScanFilter): Sql {
+function conditionsOf(workspaceId: WorkspaceId, filter: ScanFilter & ReadFilter): Sql {
   const { source, status, email, subject, domain, from_email, request_id, code, origin_id } = filter;
   // A text without an @ may be part of a local part.
   const wanted = email?.includes("@") ? domainInALabels(email) : email;
   const conditions = [
     source && sql`m.source = ${source}`,
-    status && sql`m.status = any (${[...storedAs(status)]}::text[]) ${shows(workspaceId, status)}`,
+    status && sql`m.status = any (${[...storedAs(status)]}::text[]) ${shows(filter)}`,
     wanted && sql`position(lower(${wanted}) in ${address}) > 0`,
     subject && sql`position(lower(${subject}) in lower(m.subject)) > 0`,
     domain && sql`lower(m.domain) = lower(${domainInALabels(domain)})`,

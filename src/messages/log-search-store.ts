@@ -4,7 +4,16 @@ import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { filteredSql, isFrom, type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
+import { findSpan } from "./log-counts-store.ts";
+import {
+  filteredSql,
+  isFrom,
+  type LogFilter,
+  logSql,
+  readable,
+  shows,
+  storedAs,
+} from "./log-filter-store.ts";
 
 /** A search reads this many of the newest messages. */
 export const MOST_SEARCHED = 10_000;
@@ -27,14 +36,22 @@ const address = sql`lower(m.localpart || '@' || m.domain)`;
 export async function searchMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { email, ...filter }: LogFilter & { readonly email: string },
+  { email, ...asked }: LogFilter & { readonly email: string },
   { limit, offset, after }: Page,
 ): Promise<Found> {
-  const { source, status } = filter;
+  const filter = await readable(db, workspaceId, asked);
+  const { source, status, origin } = filter;
+  const spanOf = (of: LogFilter) =>
+    origin ? undefined : findSpan(db, workspaceId, of, { most: MOST_SEARCHED, below: undefined });
   // A text without an @ may be part of a local part.
   const wanted = email.includes("@") ? domainInALabels(email) : email;
   const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.localpart, m.domain`;
-  const places = [filteredSql(workspaceId, columns, filter, { most: MOST_SEARCHED })];
+  const places = [
+    filteredSql(workspaceId, columns, filter, {
+      most: MOST_SEARCHED,
+      span: await spanOf({ source, status }),
+    }),
+  ];
   if (/^[^@]+@[^@]+$/.test(email)) {
     places.push(sql`(
       select ${columns} from messages m
@@ -42,7 +59,8 @@ export async function searchMessages(
         and hashtext(${address}) = hashtext(lower(${wanted})) and ${address} = lower(${wanted})) m`);
     if (status === undefined) {
       const waiting = { sources: source && [source], statuses: ["queued"], where: isFrom(filter) } as const;
-      places.push(logSql(workspaceId, columns, { ...waiting, most: MOST_SEARCHED }));
+      const span = await spanOf({ source, status: "queued" });
+      places.push(logSql(workspaceId, columns, { ...waiting, most: MOST_SEARCHED, span }));
     }
   }
   const newest = places.map(
@@ -55,7 +73,7 @@ export async function searchMessages(
         select distinct id from looked m
         where position(lower(${wanted}) in ${address}) > 0 ${source ? sql`and m.source = ${source}` : empty}
           ${isFrom(filter)} ${status ? sql`and m.status = any (${[...storedAs(status)]}::text[])` : empty}
-          ${shows(workspaceId, status)})
+          ${shows(filter)})
     select array(select id from meant ${after === undefined ? empty : sql`where id < ${after}`}
         order by id desc limit ${limit} offset ${offset}) as ids,
       (select count(*) from meant) as total,

@@ -1,11 +1,13 @@
-/** Checks the database server, its schema, the clocks and the disk. */
+/** Checks the database server, its schema, its archive, the clocks and the disk. */
 import { existsSync } from "node:fs";
 import { sentence } from "#cli/command/error-sentence.ts";
+import { hasTablespace } from "#messages/partitions/archive-store.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import type { Config } from "#platform/config/config.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { diskFault } from "#platform/http/health.ts";
-import { findServer } from "./database-server-store.ts";
+import { type DatabaseServer, findServer } from "./database-server-store.ts";
 import { type Finding, of } from "./finding.ts";
 
 /** Checks the server, its clock and the schema. */
@@ -14,11 +16,20 @@ export async function checkDatabase(db: Database): Promise<Finding[]> {
   const server = await findServer(db);
   const after = Date.now();
   if (server === undefined) return [of("database")("fault", "The database does not report its version.")];
-  return [
-    of("database")("ok", `PostgreSQL ${server.version} answers.`),
-    checkClock(server.now - (before + after) / 2),
-    await checkSchema(db),
-  ];
+  return [checkServer(server), checkClock(server.now - (before + after) / 2), await checkSchema(db)];
+}
+
+/** Some statements may read the whole message log at the same time. */
+const READERS_OF_LOG = 4;
+
+export function checkServer({ version, locks, locks_of_log: needed }: DatabaseServer): Finding {
+  const found = `PostgreSQL ${version} answers`;
+  return locks < READERS_OF_LOG * needed
+    ? of("database")(
+        "warning",
+        `${found}, but has room for ${locks} locks, and a statement that reads the whole message log takes some ${needed}. Set max_locks_per_transaction = 1024 in PostgreSQL and restart it.`,
+      )
+    : of("database")("ok", `${found}.`);
 }
 
 async function checkSchema(db: Database): Promise<Finding> {
@@ -56,4 +67,21 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
   return fault === null
     ? say("ok", `${dataDir} is writable and has free space.`)
     : say("fault", `${dataDir}: ${fault}. Without free space no mail is accepted.`);
+}
+
+/** Whether old days of the message log can be moved. Nothing when MESSAGE_ARCHIVE_TABLESPACE is empty. */
+export async function checkArchive(
+  db: Database,
+  { MESSAGE_ARCHIVE_TABLESPACE: name, MESSAGE_ARCHIVE_DAYS: days }: Config,
+): Promise<Finding[]> {
+  if (name === null) return [];
+  const say = of("archive");
+  return (await hasTablespace(db, name))
+    ? [say("ok", `Days of the message log that are ${days} days old go to the tablespace ${name}.`)]
+    : [
+        say(
+          "fault",
+          `MESSAGE_ARCHIVE_TABLESPACE is ${name}, and there is no such tablespace that the database user may create tables in. Create it (docs/operations.md#move-old-days-to-cheaper-storage), or empty the setting.`,
+        ),
+      ];
 }

@@ -7,7 +7,7 @@ import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import { newDatabase } from "#test/support/database.ts";
 import { prepareDoctor } from "#test/support/doctor-run.ts";
 import { startService } from "#test/support/service.ts";
-import { checkClock } from "./database-clock-disk.ts";
+import { checkClock, checkServer } from "./database-clock-disk.ts";
 
 const service = await startService();
 const examine = await prepareDoctor(service);
@@ -144,4 +144,29 @@ test("clocks may be five seconds apart, and no more", () => {
     status: "fault",
     message: expect.stringContaining("5.1 s apart"),
   });
+});
+
+test("a server without room for the locks of the message log gets a warning that says what to set", () => {
+  const server = { version: "18.6", now: 0, locks: 6_400 };
+  expect(checkServer({ ...server, locks_of_log: 1_600 }).status).toBe("ok");
+  expect(checkServer({ ...server, locks_of_log: 1_601 })).toEqual({
+    check: "database",
+    status: "warning",
+    message: expect.stringContaining("Set max_locks_per_transaction = 1024"),
+  });
+});
+
+test("an archive that the database does not have is a fault, and one that it has is in order", async () => {
+  const withArchive = (name: string) =>
+    examine({ env: () => ({ MAIL_MODE: "capture", MESSAGE_ARCHIVE_TABLESPACE: name }) });
+  const [missing, usual] = [await withArchive("cold storage"), await withArchive("pg_default")];
+  expect([missing.code, missing.of("archive")]).toEqual([
+    1,
+    {
+      check: "archive",
+      status: "fault",
+      message: expect.stringContaining("MESSAGE_ARCHIVE_TABLESPACE is cold storage"),
+    },
+  ]);
+  expect([usual.code, usual.of("archive")?.status]).toEqual([0, "ok"]);
 });

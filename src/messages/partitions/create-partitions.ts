@@ -5,7 +5,7 @@
 import type { Database } from "#platform/database/pool.ts";
 import { firstIdAt } from "#platform/ids.ts";
 import { changeEach } from "./change-each.ts";
-import { createPartition, listPartitions, type Partition, partitionedTables } from "./store.ts";
+import { addPartition, listPartitions, type Partition, partitionedTables } from "./store.ts";
 
 /** Partitions exist for today and the following days, by UTC. */
 const DAYS_AHEAD = 4;
@@ -17,7 +17,7 @@ const DAYS_AHEAD = 4;
 export async function ensurePartitions(db: Database, now: Date): Promise<void> {
   const existing = new Set((await listPartitions(db)).map(({ name }) => name));
   const missing = partitionsAt(now).filter(({ name }) => !existing.has(name));
-  await changeEach(missing, (partition) => db.transaction((tx) => createPartition(tx, partition)));
+  await changeEach(missing, (partition) => db.transaction((tx) => addPartition(tx, partition)));
 }
 
 function partitionsAt(now: Date): Partition[] {

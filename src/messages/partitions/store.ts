@@ -56,7 +56,7 @@ export function listPartitions(
  * Creates the table, moves rows of the default partition into it, then attaches it. Readers and writers of the log are
  * locked out of the default partition only.
  */
-export async function createPartition(tx: Queryable, partition: Partition): Promise<void> {
+export async function addPartition(tx: Queryable, partition: Partition): Promise<void> {
   await limitLockWait(tx);
   await tx.run(sql`select pg_advisory_xact_lock(${LOCK})`);
   const { name, table, from, to } = partition;
@@ -102,4 +102,13 @@ export async function findOldestQueued(db: Queryable): Promise<string | undefine
   const row = await db.row<{ id: string }>(sql`
     select message_id as id from delivery_queue order by message_id limit 1`);
   return row?.id;
+}
+
+/** The oldest day that has a partition. */
+export async function findOldestDay(db: Queryable): Promise<Date> {
+  const row = await db.row<{ day: Date }>(sql`
+    select to_date(right(min(c.relname), 10), 'YYYY_MM_DD')::timestamp at time zone 'UTC' as day
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'messages'::regclass and c.relname <> 'messages_default'`);
+  return row?.day ?? new Date(0);
 }

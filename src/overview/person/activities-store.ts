@@ -1,6 +1,7 @@
 /** The history of one person, from the message log, their memberships and the audit log. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { timeOfIdSql } from "#messages/log-pages-store.ts";
+import { timeOfIdSql } from "#messages/log-counts-store.ts";
+import { inSpanOfSql } from "#messages/partitions/ids-span.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -78,33 +79,24 @@ export const personalMailSql = (workspaceId: WorkspaceId, subscriberId: string):
   where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId}`;
 
 /**
- * A select of the ids of a person's newest messages: mail and SMS of campaigns and autoresponders, and all other mail
- * to the address. Other mail is found after its first outcome.
+ * The ids of a person's newest messages, newest first: mail and SMS of campaigns and autoresponders, and all other mail to
+ * the address. Other mail is found after its first outcome.
  */
-function messageIdsOf(
+export async function listMessageIdsOf(
+  db: Queryable,
   workspaceId: WorkspaceId,
   { id, email }: { readonly id: string; readonly email: string },
   most: number,
-): Sql {
+): Promise<string[]> {
   const newest = sql`order by message_id desc limit ${most}`;
-  return sql`
+  const rows = await db.rows<{ message_id: string }>(sql`
     select message_id from (
       (select message_id from (${personalMailSql(workspaceId, id)}) personal ${newest})
       union
       (select m.id as message_id from messages m
         where m.workspace_id = ${workspaceId} and m.status <> 'queued' and m.source <> 'platform'
           and hashtext(${address}) = hashtext(lower(${email})) and ${address} = lower(${email})
-        order by m.id desc limit ${most})) every ${newest}`;
-}
-
-/** Newest first. */
-export async function listMessageIdsOf(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  person: { readonly id: string; readonly email: string },
-  most: number,
-): Promise<string[]> {
-  const rows = await db.rows<{ message_id: string }>(messageIdsOf(workspaceId, person, most));
+        order by m.id desc limit ${most})) every ${newest}`);
   return rows.map(({ message_id }) => message_id);
 }
 
@@ -113,7 +105,7 @@ const noMessage = sql`
   null::smallint as smtp_code, null::text as enhanced_code, null::text as mx_host, null::uuid as message_id`;
 
 /** Newest first. */
-export function listPersonActivities(
+export async function listPersonActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
   person: { readonly id: string; readonly email: string },
@@ -128,8 +120,9 @@ export function listPersonActivities(
     where m.workspace_id = ${workspaceId} and m.subscriber_id = ${person.id}`;
   const memberId = sql`membership_id(m.mailing_list_id, m.subscriber_id)`;
   const upTo = after && sql`timestamptz 'epoch' + ${after.place}::bigint * interval '1 microsecond'`;
+  const ids = await listMessageIdsOf(db, workspaceId, person, MOST_MESSAGES_READ);
   return db.rows(sql`
-    with mail as materialized (${messageIdsOf(workspaceId, person, MOST_MESSAGES_READ)}),
+    with mail as materialized (select unnest(${ids}::uuid[]) as message_id),
     happened as (
       select e.id, case e.type when 'unsubscribed' then 'left' else replace(e.type, 'machine_', '') end as kind, e.time,
         coalesce(e.times, 1) as times, e.type like 'machine%' as is_machine,
@@ -139,10 +132,12 @@ export function listPersonActivities(
         null::text as operation, null::text as actor_name, '{}'::text[] as changed_fields,
         e.code as smtp_code, e.enhanced_code, e.mx_host, e.message_id
       from mail join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+        ${inSpanOfSql(sql`e.message_id`, ids)}
       where e.type = any (${types}::text[])
       union all
       select m.id, 'sent', m.created_at, 1, false, null, null, null, null, null, null, null, '{}', null, null, null, m.id
       from mail join messages m on m.workspace_id = ${workspaceId} and m.id = mail.message_id
+        ${inSpanOfSql(sql`m.id`, ids)}
       where ${wants("sent")}
       union all
       select ${memberId}, 'joined', m.subscribed_at, 1, false, null, null, ${list}, m.source, null, null, '{}', ${noMessage}
@@ -154,6 +149,7 @@ export function listPersonActivities(
         -- Unless the person left through a message, whose event is shown.
         and not exists (
           select from mail join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+            ${inSpanOfSql(sql`e.message_id`, ids)}
           where e.type = 'unsubscribed' and e.time = m.unsubscribed_at)
       union all
       select a.id, 'changed', ${timeOfIdSql(sql`a.id`)}, 1, false, null, null, null, null, null, a.operation,
@@ -168,5 +164,6 @@ export function listPersonActivities(
     select p.*, (extract(epoch from p.time) * 1000000)::bigint::text as place, m.subject, m.source as message_source,
       m.origin_id, m.origin_name
     from page p left join messages m on m.workspace_id = ${workspaceId} and m.id = p.message_id
+      ${inSpanOfSql(sql`m.id`, ids)}
     order by p.time desc, p.id desc`);
 }

@@ -39,6 +39,10 @@ export async function readQueuedDomains(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<{ readonly messages: number; readonly domains: readonly QueuedDomainRow[] }> {
+  // Ids that are known beforehand: the statement opens the days of the log since then only.
+  const oldest = await db.row<{ id: string }>(sql`
+    select message_id as id from delivery_queue where workspace_id = ${workspaceId} order by message_id limit 1`);
+  if (oldest === undefined) return { messages: 0, domains: [] };
   const rows = await db.rows<Omit<QueuedDomainRow, "reply"> & { messages: number } & QueueReply>(
     sql`
     with queued as materialized (
@@ -57,13 +61,14 @@ export async function readQueuedDomains(
     )
     select d.domain, d.waiting, d.in_delivery, d.deferred, d.held, d.oldest_id, d.next_attempt_at,
       exists (select from messages where workspace_id = ${workspaceId} and id = d.next_id
-        and (email_details ->> 'scheduled_at')::timestamptz > ${now}) as is_scheduled,
+        and id >= ${oldest.id} and (email_details ->> 'scheduled_at')::timestamptz > ${now}) as is_scheduled,
       (select count(*)::int from queued) as messages, e.time, e.mx_host, e.code, e.enhanced_code,
       e.detail as text
     from domains d
     left join lateral (
       select time, mx_host, code, enhanced_code, detail from message_events
-      where workspace_id = ${workspaceId} and message_id = d.tried_id::uuid and type = 'deferred'
+      where workspace_id = ${workspaceId} and message_id = d.tried_id::uuid
+        and message_id >= ${oldest.id} and type = 'deferred'
       order by id desc limit 1) e on true
     order by d.waiting + d.in_delivery desc, d.domain collate "C"`,
     "queued domains",

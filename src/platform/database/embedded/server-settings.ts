@@ -24,6 +24,11 @@ const settings = (): Setting[] => [
 
   ["max_connections", "60", "several processes with pools of 4 to 8, and room for the operator"],
   [
+    "max_locks_per_transaction",
+    "1024",
+    "a statement that reads the whole log locks a table and its indexes for each day; so does a restore",
+  ],
+  [
     "shared_buffers",
     memory(1 / 8, 128, 4096),
     "an eighth of the memory; a table larger than a quarter of this is not kept when it is read from end to end",

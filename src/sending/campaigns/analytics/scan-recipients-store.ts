@@ -4,7 +4,7 @@
  */
 import sql, { empty, join } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
-import { shows, storedAs } from "#messages/log-filter-store.ts";
+import { readable, shows, storedAs } from "#messages/log-filter-store.ts";
 import type { MessageStatus } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -50,8 +50,9 @@ export async function scanRecipients(
   { limit, offset, after }: Page,
 ): Promise<ScannedRecipients> {
   const { status, email, domain, opened, clicked, link, machine, unsubscribed } = filter;
+  const { held } = await readable(db, workspaceId, { status });
   const ofMessage = [
-    status && sql`m.status = any (${[...storedAs(status)]}::text[]) ${shows(workspaceId, status)}`,
+    status && sql`m.status = any (${[...storedAs(status)]}::text[]) ${shows({ status, held })}`,
     email &&
       sql`position(lower(${email.includes("@") ? domainInALabels(email) : email})
         in lower(m.localpart || '@' || m.domain)) > 0`,

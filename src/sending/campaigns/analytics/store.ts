@@ -137,16 +137,20 @@ export interface ActivityRow extends ActivityEvent {
 }
 
 /** Newest first. Each type is read along its index, up to the end of the page. */
-export function listActivities(
+export async function listActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
   page: Page,
 ): Promise<ActivityRow[]> {
+  const span = await findIdSpan(db, workspaceId, campaignId);
+  if (span === undefined) return [];
+  const within = (id: Sql) => sql`and ${id} between ${span.first} and ${span.last}`;
   const most = page.limit + page.offset;
   const ofType = (type: string) => sql`(
     select e.id, e.message_id, e.type, e.time, e.detail, e.mx_host, coalesce(e.times, 1) as times from message_events e
     where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${type}
+      ${within(sql`e.message_id`)}
     order by e.time desc, e.id desc limit ${most})`;
   return db.rows(sql`
     with page as materialized (
@@ -154,7 +158,7 @@ export function listActivities(
       order by e.time desc, e.id desc limit ${page.limit} offset ${page.offset}
     )
     select page.*, m.localpart || '@' || m.domain as email
-    from page join messages m on m.workspace_id = ${workspaceId} and m.id = page.message_id
+    from page join messages m on m.workspace_id = ${workspaceId} and m.id = page.message_id ${within(sql`m.id`)}
     order by page.time desc, page.id desc`);
 }
 

@@ -3,8 +3,9 @@
  * newest events of each campaign along their index. Nothing here grows with the number of recipients.
  */
 import sql from "sql-template-tag";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { firstIdAt, lastId, timeOfId, type WorkspaceId } from "#platform/ids.ts";
 import type { CampaignStatus } from "#sending/campaigns/campaign.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
 
@@ -14,6 +15,8 @@ export const RATE_SECONDS = 60;
 const MOST_COUNTED = 20_000;
 /** A deferral is shown for this long. */
 const DEFERRAL_SECONDS = 300;
+/** A campaign has new events for this long after its end, from messages that are tried again. */
+const MOVING_DAYS = 4;
 /** Held-back messages of a workspace that are searched for one of the campaign. */
 const MOST_HELD_BACK = 5_000;
 
@@ -71,20 +74,31 @@ export interface LastDeferral {
 }
 
 /** Deleted campaigns and those of other workspaces are left out. */
-export function listProgress(db: Queryable, refs: readonly CampaignRef[], now: Date): Promise<ProgressRow[]> {
+export async function listProgress(
+  db: Queryable,
+  refs: readonly CampaignRef[],
+  now: Date,
+): Promise<ProgressRow[]> {
   const ids = refs.map(({ id }) => id);
+  const workspaceIds = refs.map(({ workspaceId }) => workspaceId);
+  const first = await findFirstMessage(db, { workspaceIds, ids }, now);
+  // Steps of a campaign may run on machines whose clocks differ. Without such a message there are no events to read.
+  const lowestId = first
+    ? firstIdAt(new Date(timeOfId(first).getTime() - CLOCK_DIFFERENCE_SECONDS * 1_000))
+    : lastId;
   const lately = (type: string) => sql`(
     select case when count(*) < ${MOST_COUNTED} then count(*)
       else count(*) * ${RATE_SECONDS} / greatest(1, extract(epoch from ${now}::timestamptz - min(time))) end::int
     from (
       select e.time from message_events e
       where e.workspace_id = c.workspace_id and e.campaign_id = c.id and e.type = ${type}
+        and e.message_id >= ${lowestId}
         and e.time > ${now}::timestamptz - make_interval(secs => ${RATE_SECONDS})
       order by e.time desc limit ${MOST_COUNTED}) newest)`;
   return db.rows(
     sql`
     with wanted as (
-      select * from unnest(${refs.map(({ workspaceId }) => workspaceId)}::uuid[], ${ids}::uuid[]) as w (workspace_id, id)
+      select * from unnest(${workspaceIds}::uuid[], ${ids}::uuid[]) as w (workspace_id, id)
     ), held as materialized (
       select q.workspace_id, q.campaign_id, count(*) filter (where q.attempts = 0)::int as held_new,
         count(*) filter (where q.attempts > 0)::int as held_again
@@ -111,7 +125,7 @@ export function listProgress(db: Queryable, refs: readonly CampaignRef[], now: D
     cross join lateral (
       select c.status in ('sending', 'sent', 'paused') and coalesce(n.queued + n.deferred, 0) > 0 as is_open,
         c.status in ('sending', 'sent') and c.sent_at is not null
-          and coalesce(c.completed_at, ${now}) > ${now}::timestamptz - make_interval(days => 4) as moves) m
+          and coalesce(c.completed_at, ${now}) > ${now}::timestamptz - make_interval(days => ${MOVING_DAYS}) as moves) m
     left join lateral (
       select case when exists (
           select from sending_ips i where i.ip = f.source_ip and i.warm_up_started_at is not null)
@@ -126,12 +140,39 @@ export function listProgress(db: Queryable, refs: readonly CampaignRef[], now: D
         'domain', l.domain, 'mx_host', e.mx_host, 'code', e.code, 'enhanced_code', e.enhanced_code, 'text', e.detail)
         as last_deferral
       from message_events e
-      left join messages l on l.workspace_id = e.workspace_id and l.id = e.message_id
+      left join messages l on l.workspace_id = e.workspace_id and l.id = e.message_id and l.id >= ${lowestId}
       where e.workspace_id = c.workspace_id and e.campaign_id = c.id and e.type = 'deferred'
+        and e.message_id >= ${lowestId}
         and e.time > ${now}::timestamptz - make_interval(secs => ${DEFERRAL_SECONDS})
       order by e.time desc limit 1) d on m.is_open`,
     "campaign progress",
   );
+}
+
+/**
+ * The first message of the campaigns that may still have events. Known beforehand, it spares the statement above the older
+ * days of the log.
+ */
+async function findFirstMessage(
+  db: Queryable,
+  { workspaceIds, ids }: { readonly workspaceIds: readonly WorkspaceId[]; readonly ids: readonly string[] },
+  now: Date,
+): Promise<string | undefined> {
+  const row = await db.row<{ id: string }>(
+    sql`
+    select first.message_id as id
+    from unnest(${[...workspaceIds]}::uuid[], ${[...ids]}::uuid[]) as w (workspace_id, id)
+    join campaigns c on c.workspace_id = w.workspace_id and c.id = w.id and c.status in ('sending', 'sent', 'paused')
+    join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
+    cross join lateral (
+      select message_id from campaign_recipients r
+      where r.workspace_id = c.workspace_id and r.campaign_id = c.id order by subscriber_id limit 1) first
+    where n.queued + n.deferred > 0
+      or coalesce(c.completed_at, ${now}) > ${now}::timestamptz - make_interval(days => ${MOVING_DAYS})
+    order by id limit 1`,
+    "first message of campaigns",
+  );
+  return row?.id;
 }
 
 /** A domain with more messages than most, or all others together. */
