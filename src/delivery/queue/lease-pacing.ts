@@ -112,7 +112,8 @@ export class Leasing {
           (this.#isFull(id, priority) && !this.#full.includes(id)) ||
           (this.#isCrowded(id, priority) && !this.#crowded.includes(id)),
       );
-      this.#leftSome ||= messages.length === limit || isFuller || this.#bytesFor(priority) <= 0;
+      const hasFurther = messages.length > 0 && this.#cursors[priority].hasFurther;
+      this.#leftSome ||= messages.length === limit || hasFurther || isFuller || this.#bytesFor(priority) <= 0;
     }
   }
 

@@ -61,5 +61,10 @@ test("a named statement is planned once per connection", async () => {
   expect(
     await delivery.rows(sql`
       select name, custom_plans as "plannedAnew" from pg_prepared_statements order by name`),
-  ).toEqual(["lease messages", "list open lines", "record outcomes", "settle leases"].map((name) => ({ name, plannedAnew: 0 })));
+  ).toEqual(
+    ["lease messages", "list open lines", "record outcomes", "settle leases"].map((name) => ({
+      name,
+      plannedAnew: 0,
+    })),
+  );
 });
