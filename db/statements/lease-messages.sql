@@ -1,131 +1,21 @@
-with recursive
-  known as materialized (
-    select
-      *,
-      lead(workspace_id, 1, $1::uuid) over neighbours as next_workspace_id,
-      lead(campaign_id, 1, $2::uuid) over neighbours as next_campaign_id
-    from
-      unnest($3::uuid[], $4::uuid[], $5::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
-    window
-      neighbours as (
-        order by
-          workspace_id,
-          campaign_id
-      )
-  ),
-  step as (
-    select
-      *
-    from
-      known
-    union all
-    select
-      next.*,
-      null::timestamptz,
-      next_workspace_id,
-      next_campaign_id
-    from
-      step
-      cross join lateral (
-        select
-          q.workspace_id,
-          q.campaign_id
-        from
-          delivery_queue q
-        where
-          (q.priority, q.workspace_id, q.campaign_id) > ($6, step.workspace_id, step.campaign_id)
-          and (q.priority, q.workspace_id, q.campaign_id) < ($7, step.next_workspace_id, step.next_campaign_id)
-        order by
-          q.priority,
-          q.workspace_id,
-          q.campaign_id
-        limit
-          1
-      ) next
-  ),
+with
   line as materialized (
     select
       workspace_id,
       campaign_id,
+      share,
       coalesce(starts_at, '-infinity') as starts_at,
-      workspace_id = any (
-        array(
-          select
-            workspace_id
-          from
-            routed_workspaces
-        )
-      ) as is_routed
-    from
-      step
-    where
-      (workspace_id, campaign_id) <> ($8::uuid, $9::uuid)
-      or exists (
+      workspace_id = any ($1::uuid[]) as is_crowded,
+      (
         select
+          true
         from
-          delivery_queue q
+          routed_workspaces r
         where
-          (q.priority, q.workspace_id, q.campaign_id) = ($10, $11::uuid, $12::uuid)
-      )
-  ),
-  open_line as materialized (
-    select
-      workspace_id,
-      campaign_id,
-      starts_at,
-      is_routed,
-      is_crowded,
-      ceil(
-        $13::float8 / count(*) over (
-          partition by
-            workspace_id
-        ) / (
-          dense_rank() over (
-            order by
-              workspace_id
-          ) + dense_rank() over (
-            order by
-              workspace_id desc
-          ) - 1
-        )
-      ) as share
-      -- An empty line, known from queue-cursor.ts only, gets no share.
+          r.workspace_id = given.workspace_id
+      ) is not null as is_routed
     from
-      line
-      cross join lateral (
-        select
-          q.bytes,
-          line.workspace_id = any ($14::uuid[]) as is_crowded
-        from
-          delivery_queue q
-        where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($15, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($16, line.workspace_id, line.campaign_id, now())
-          and q.campaign_id = line.campaign_id
-          and q.due_at >= line.starts_at
-          and q.due_at <= now()
-        limit
-          1
-      ) first
-    where
-      campaign_id <> all ($17::uuid[])
-      and workspace_id <> all (
-        array(
-          select
-            id
-          from
-            workspaces
-          where
-            is_suspended
-        )
-      )
-      and workspace_id <> all ($18::uuid[])
-      -- All messages of a campaign have the same size.
-      and not (
-        is_crowded
-        and campaign_id <> $19
-        and bytes > $20
-      )
+      unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::bigint[]) as given (workspace_id, campaign_id, starts_at, share)
   ),
   shared as materialized (
     select
@@ -136,7 +26,7 @@ with recursive
         select
           *
         from
-          open_line
+          line
         order by
           random()
       ) line
@@ -150,8 +40,8 @@ with recursive
         from
           delivery_queue q
         where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($21, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($22, line.workspace_id, line.campaign_id, now())
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($6, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($7, line.workspace_id, line.campaign_id, now())
           and q.campaign_id = line.campaign_id
           and q.due_at >= line.starts_at
           and q.due_at <= now()
@@ -159,14 +49,14 @@ with recursive
           and case
             when line.is_routed then q.workspace_id || ' ' || q.domain
             else q.domain
-          end <> all ($23::text[])
+          end <> all ($8::text[])
           and (
             q.source_ip is null
-            or q.source_ip <<= any ($24::inet[])
-            or q.due_at < now() - make_interval(secs => $25)
+            or q.source_ip <<= any ($9::inet[])
+            or q.due_at < now() - make_interval(secs => $10)
           )
           and (
-            q.bytes <= $26
+            q.bytes <= $11
             or not line.is_crowded
           )
         order by
@@ -180,7 +70,7 @@ with recursive
           q skip locked
       ) head
     limit
-      $27
+      $12
   ),
   more as materialized (
     -- Lines that did not fill their share have nothing more due.
@@ -190,9 +80,9 @@ with recursive
     from
       (
         select
-          open_line.*
+          line.*
         from
-          open_line
+          line
           join (
             select
               workspace_id,
@@ -203,8 +93,8 @@ with recursive
             group by
               workspace_id,
               campaign_id
-          ) filled on filled.workspace_id = open_line.workspace_id
-          and filled.campaign_id = open_line.campaign_id
+          ) filled on filled.workspace_id = line.workspace_id
+          and filled.campaign_id = line.campaign_id
           and taken >= share
         order by
           random()
@@ -219,8 +109,8 @@ with recursive
         from
           delivery_queue q
         where
-          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($28, line.workspace_id, line.campaign_id, line.starts_at)
-          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($29, line.workspace_id, line.campaign_id, now())
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($13, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($14, line.workspace_id, line.campaign_id, now())
           and q.campaign_id = line.campaign_id
           and q.due_at >= line.starts_at
           and q.due_at <= now()
@@ -233,14 +123,14 @@ with recursive
           and case
             when line.is_routed then q.workspace_id || ' ' || q.domain
             else q.domain
-          end <> all ($30::text[])
+          end <> all ($15::text[])
           and (
             q.source_ip is null
-            or q.source_ip <<= any ($31::inet[])
-            or q.due_at < now() - make_interval(secs => $32)
+            or q.source_ip <<= any ($16::inet[])
+            or q.due_at < now() - make_interval(secs => $17)
           )
           and (
-            q.bytes <= $33
+            q.bytes <= $18
             or not line.is_crowded
           )
         order by
@@ -249,12 +139,12 @@ with recursive
           q.campaign_id,
           q.due_at
         limit
-          $34
+          $19
         for update of
           q skip locked
       ) head
     limit
-      $35 - (
+      $20 - (
         select
           count(*)
         from
@@ -276,7 +166,7 @@ with recursive
     select
       *
     from
-      unnest($36::uuid[], $37::bigint[], $38::bigint[]) as h (workspace_id, held_messages, held_bytes)
+      unnest($21::uuid[], $22::bigint[], $23::bigint[]) as h (workspace_id, held_messages, held_bytes)
   ),
   placed as (
     select
@@ -292,7 +182,7 @@ with recursive
         partition by
           workspace_id
         order by
-          bytes > $39,
+          bytes > $24,
           due_at,
           message_id rows unbounded preceding
       )
@@ -307,7 +197,7 @@ with recursive
           *,
           sum(bytes) over (
             order by
-              bytes > $40,
+              bytes > $25,
               place,
               due_at,
               message_id rows unbounded preceding
@@ -315,29 +205,29 @@ with recursive
         from
           placed
         where
-          own_messages <= $41
+          own_messages <= $26
           and (
             own_messages = 1
-            or own_bytes <= $42::numeric * case
-              when bytes > $43 then 1
-              else $44::numeric
+            or own_bytes <= $27::numeric * case
+              when bytes > $28 then 1
+              else $29::numeric
             end
           )
       ) as counted
     where
       bytes_before = 0
-      or bytes_before + bytes <= $45
+      or bytes_before + bytes <= $30
   ),
   leased as (
     update delivery_queue q
     set
       lease_number = q.lease_number + 1,
-      leased_by = $46,
-      due_at = now() + make_interval(secs => $47),
+      leased_by = $31,
+      due_at = now() + make_interval(secs => $32),
       -- A campaign may have been paused for days, so the retry time begins with the first attempt. A look-up that
       -- no DNS server answered is not an attempt, but it sets first_attempt_at (settleLeases) and starts the time.
       expires_at = case
-        when q.campaign_id <> $48
+        when q.campaign_id <> $33
         and q.attempts = 0
         and q.first_attempt_at is null then greatest(
           q.expires_at,
@@ -362,6 +252,7 @@ with recursive
       q.ctid = due.slot
     returning
       q.workspace_id,
+      q.campaign_id,
       q.message_id,
       q.lease_number,
       q.priority,
@@ -375,7 +266,7 @@ with recursive
       host(q.source_ip) as source_ip,
       -- Both times are of the database clock, so machines with different clocks agree.
       q.lease_number > 1
-      or due.due_at < now() - make_interval(secs => $49) as is_stale
+      or due.due_at < now() - make_interval(secs => $34) as is_stale
   )
   -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
 select
@@ -392,18 +283,18 @@ select
   c.from_name,
   c.to_name,
   coalesce(c.particulars, s.particulars) as particulars,
-  leased.bytes > $50 as is_large,
+  leased.bytes > $35 as is_large,
   case
-    when leased.bytes <= $51 then coalesce(c.html, s.html)
+    when leased.bytes <= $36 then coalesce(c.html, s.html)
   end as html,
   case
-    when leased.bytes <= $52 then coalesce(c.text, s.text)
+    when leased.bytes <= $37 then coalesce(c.text, s.text)
   end as text,
   case
-    when leased.bytes <= $53 then coalesce(c.attachments, s.attachments)
+    when leased.bytes <= $38 then coalesce(c.attachments, s.attachments)
   end as attachments,
   case
-    when leased.bytes <= $54 then s.raw
+    when leased.bytes <= $39 then s.raw
   end as raw,
   c.message_id is not null
   and (

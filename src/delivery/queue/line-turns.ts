@@ -24,7 +24,7 @@ const WORKSPACE_PART = 0.25;
 const MOST_KNOWN = 100;
 /** Lines that may get a share of each turn of a round. */
 const MOST_LONG = 50;
-/** Workspaces whose open lines are served in several rounds. With a further one, the first of them begins anew. */
+/** Workspaces whose open lines are served in several rounds. With a further one, the first of them begins again. */
 const MOST_RESUMED = 100;
 
 /** The turns of one priority. */
