@@ -62,7 +62,7 @@ test.each(signers)(
     const local = name.replaceAll(" ", "-");
     const bounced = await deliver(`${local}@example.test`);
     const complained = await deliver(`${local}-too@example.test`);
-    const tokenOf = (id: string) => encodeReturnPath(id, returnPathKeys(secrets).signing);
+    const tokenOf = (id: string) => encodeReturnPath(workspaceId, id, returnPathKeys(secrets).signing);
     await returns
       .receive(`${tokenOf(bounced)}@${BOUNCE_DOMAIN}`, deliveryReport(`${local}@example.test`))
       .catch((refused: Error) =>

@@ -129,7 +129,8 @@ async function expand(into: Database): Promise<void> {
 
 const statements: readonly [name: string, work: (db: Database) => Promise<unknown>, pattern: RegExp][] = [
   ["accept-messages", accept, /into delivery_queue/],
-  ["lease-messages", (into) => leased(into), /with recursive/],
+  ["list-open-lines", (into) => leased(into), /with recursive/],
+  ["lease-messages", (into) => leased(into), /with line/],
   ["read-leased-mail", (into) => leased(into), /with ordinality as leased/],
   [
     "extend-leases",

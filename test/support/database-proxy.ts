@@ -3,12 +3,16 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
+/** ReadyForQuery, outside of a transaction: the last message of an answer. */
+const READY = Buffer.from("Z\0\0\0\x05I");
+
 export class DatabaseProxy {
   readonly url: string;
   readonly #sockets: Set<Socket>;
   /** What the proxy drops: nothing, the server's answers, or all data and new connections. */
   lost: "nothing" | "answers" | "everything" = "nothing";
   #isFrozen = false;
+  #cutAt: string | null = null;
 
   constructor(url: string, sockets: Set<Socket>) {
     this.url = url;
@@ -26,12 +30,32 @@ export class DatabaseProxy {
     for (const socket of this.#sockets) socket.resume();
   }
 
+  /** Drops the answer to the next data that contains this text, and then cuts its connection: it has been committed. */
+  cutAnswerTo(text: string): void {
+    this.#cutAt = text;
+  }
+
+  /** Whether the answer that cutAnswerTo asked for has been cut. */
+  get hasCut(): boolean {
+    return this.#cutAt === null;
+  }
+
   join(near: Socket, far: Socket): void {
+    let isCut = false;
+    near.on("data", (chunk) => {
+      isCut ||= this.#cutAt !== null && chunk.includes(this.#cutAt);
+    });
+    far.on("data", (chunk) => {
+      if (!isCut || !chunk.subarray(-READY.length).equals(READY)) return;
+      this.#cutAt = null;
+      near.destroy();
+    });
     for (const [from, to, kind] of [
       [near, far, "everything"],
       [far, near, "answers"],
     ] as const) {
-      const isLost = () => this.lost === "everything" || (this.lost === "answers" && kind === "answers");
+      const isLost = () =>
+        this.lost === "everything" || (kind === "answers" && (isCut || this.lost === "answers"));
       const startsLost = this.lost === "everything";
       this.#sockets.add(from);
       from.on("error", () => from.destroy());

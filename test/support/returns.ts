@@ -126,7 +126,7 @@ export async function startReturns(
       return answer.body.data.id;
     },
     returnPathKey: key,
-    token: (id) => encodeReturnPath(id, key),
+    token: (id) => encodeReturnPath(workspaceId, id, key),
     returnPath: (id) => `${returns.token(id)}@${BOUNCE_DOMAIN}`,
     async receive(rcptTo, raw, mailFrom = "") {
       const before = await newestMail(database);

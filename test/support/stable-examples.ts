@@ -34,7 +34,7 @@ const random: readonly (readonly [RegExp, string])[] = [
     /\bt=\d{10}; h=[^;]*;\s*bh=[^;]*;\s*b=[\w+/=\s]*?(?=\r\n\S|$)/g,
     "t=1773653400; h=From:To:Subject:Date; bh=…; b=…",
   ],
-  [/\bb\.[0-9a-v]{30,}\b/g, "b.01k8bb81o9eeeohahu4nb9ieufc9tcjg31a99o1teb"],
+  [/\bb\.[0-9a-v]{30,}\b/g, "b.01k8bb81o9eeeohahu4nb9ieufc9tcjg31a99o1teb5q3v0k7d2s"],
   [/\btx:[0-9a-f]{8}:/g, "tx:34dc214b:"],
   [/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/g, "7h2k-m4pq-9xw3-c6td"],
   [/http:\/\/(127\.0\.0\.1|localhost)(?=:\d+)/g, "http://127.0.0.1"],

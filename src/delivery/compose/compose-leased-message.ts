@@ -160,7 +160,7 @@ export async function compose(
   options: Pick<ComposeOptions, "returnPathKey" | "complaintAddress" | "trackHtml">,
   assembleWith: (mail: Parts | Complete, trackHtml?: TrackHtml) => Promise<Assembled>,
 ): Promise<Composed> {
-  const token = encodeReturnPath(message.message_id, options.returnPathKey);
+  const token = encodeReturnPath(message.workspace_id, message.message_id, options.returnPathKey);
   const recipient = `${message.localpart}@${message.domain}`;
   const envelope = {
     workspaceId: message.workspace_id,

@@ -1,9 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import { asWorkspaceId, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { leaseMessages } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import type { LeaseOrder } from "./lease-order.ts";
+import { QueueCursor } from "./queue-cursor.ts";
 
 const db = await testDatabase();
 const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];
@@ -29,16 +31,8 @@ async function wait(
     from mail`);
 }
 
-const lease = (change: Partial<LeaseOrder> = {}) =>
-  leaseMessages(db, {
-    workerId: newId(),
-    priority: 1,
-    limit: 24,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-    ...change,
-  });
+const orderOf = (change: Partial<LeaseOrder> = {}) => leaseOrder({ priority: 1, limit: 24, ...change });
+const lease = (change: Partial<LeaseOrder> = {}) => leaseMessages(db, orderOf(change));
 const countOf = (messages: readonly { workspace_id: WorkspaceId }[], workspaceId: WorkspaceId) =>
   messages.filter((message) => message.workspace_id === workspaceId).length;
 
@@ -64,11 +58,79 @@ test("workspaces get equal shares of the bytes of a batch", async () => {
   expect([countOf(batch, busy), countOf(batch, other)]).toEqual([5, 5]);
 });
 
-test("more lines than a batch has room for are leased in turns", async () => {
+/** Leases with one worker until it has looked at every line and found nothing; the messages of each lease. */
+async function leaseAll(order: LeaseOrder): Promise<LeasedMessage[][]> {
+  const cursor = new QueueCursor();
+  const batches: LeasedMessage[][] = [];
+  for (;;) {
+    const batch = await cursor.lease(db, order);
+    if (batch.length > 0) batches.push(batch);
+    else if (!cursor.isMidRound) return batches;
+  }
+}
+const idsOf = (batches: readonly (readonly LeasedMessage[])[]) =>
+  new Set(batches.flat().map(({ message_id }) => message_id));
+
+test("of a workspace with more lines than a batch has room for, all are leased in turns", async () => {
   for (let n = 0; n < 30; n++) await wait(busy, 2, { campaignId: newId() });
-  expect(await lease()).toHaveLength(24);
-  expect(await lease()).toHaveLength(24);
-  expect(await lease()).toHaveLength(12);
+  const batches = await leaseAll(orderOf());
+  expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(24);
+  expect([idsOf(batches).size, batches.flat().length]).toEqual([60, 60]);
+});
+
+test("a workspace with more lines than a batch has room for leaves room for the lines of others", async () => {
+  for (let n = 0; n < 30; n++) await wait(busy, 20, { campaignId: newId() });
+  await wait(other, 40);
+  const [first = [], second = []] = await leaseAll(orderOf());
+  expect([countOf(first, other), countOf(second, other)]).toEqual([12, 12]);
+});
+
+/** A message for each of many workspaces, in the order of their ids. */
+async function waitEach(count: number, { isDue = true, of = 1 } = {}): Promise<void> {
+  await db.run(sql`
+    with mail as (
+      insert into messages (workspace_id, id, source, origin_name, from_email, localpart, domain, subject, created_at, updated_at)
+      select lpad(to_hex(n), 32, '0')::uuid, gen_random_uuid(), 'api', '', 'shop@sender.test', 'ann', 'example.test', '', now(), now()
+      from generate_series(1, ${count}::integer) n, generate_series(1, ${of}::integer)
+      returning workspace_id, id
+    )
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
+    select workspace_id, id, 1, 'example.test', 100, now() + interval '3 days',
+      now() + ${isDue ? "-1 minute" : "1 hour"}::interval
+    from mail`);
+}
+
+test("of more workspaces than a batch has room for, each has had its turn before one has its third", async () => {
+  await waitEach(60, { of: 5 });
+  const cursor = new QueueCursor();
+  const turns = new Map<WorkspaceId, number>();
+  const order = orderOf();
+  while (turns.size < 60) {
+    for (const id of new Set((await cursor.lease(db, order)).map(({ workspace_id }) => workspace_id))) {
+      turns.set(id, (turns.get(id) ?? 0) + 1);
+      expect(turns.get(id)).toBeLessThan(3);
+    }
+  }
+});
+
+test("a message behind thousands of lines with nothing due is leased before the round is over", async () => {
+  await waitEach(2_500, { isDue: false });
+  await wait(other, 1);
+  expect((await leaseAll(orderOf())).flat()).toHaveLength(1);
+});
+
+test("lines behind blocked ones are leased, and a round over blocked lines ends", async () => {
+  for (let n = 0; n < 40; n++) await wait(asWorkspaceId(newId()), 2, { domain: "full.test" });
+  await wait(asWorkspaceId(newId()), 3);
+  const batches = await leaseAll(orderOf({ saturated: ["full.test"] }));
+  expect(batches.flat().map(({ domain }) => domain)).toEqual(Array(3).fill("example.test"));
+});
+
+test("two workers lease all messages, none of them twice", async () => {
+  await waitEach(100, { of: 3 });
+  const [first, second] = await Promise.all([leaseAll(orderOf()), leaseAll(orderOf())]);
+  const ids = [...idsOf(first), ...idsOf(second)];
+  expect([ids.length, new Set(ids).size]).toEqual([300, 300]);
 });
 
 test("no message is leased twice, and within a line the oldest goes first", async () => {
@@ -143,4 +205,18 @@ test("the content of a large message is not in the lease", async () => {
   await wait(busy, 1, { bytes: 100 * 1024 + 1 });
   const sizes = (await lease(ample)).map(({ bytes, is_large: isLarge }) => [bytes, isLarge]);
   expect(Object.fromEntries(sizes)).toEqual({ 102400: false, 102401: true });
+});
+
+test("a line with many messages gets the room of each lease while a round passes lines with nothing due", async () => {
+  await waitEach(3_000, { isDue: false });
+  await wait(busy, 200);
+  const cursor = new QueueCursor();
+  let empty = 0;
+  for (let count = 0; count < 200; ) {
+    const { length } = await cursor.lease(db, orderOf());
+    count += length;
+    if (length === 0) empty++;
+  }
+  // Those of the first round, before the line was found.
+  expect(empty).toBeLessThanOrEqual(3);
 });

@@ -8,10 +8,12 @@ import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Limit } from "#platform/limits/limit.ts";
 import { limits } from "#platform/limits/limits.ts";
+import type { Log } from "#platform/log/log.ts";
 import { localNetworks } from "#platform/network/own-addresses.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { LeaseOrder } from "./lease-order.ts";
 import { QueueCursor } from "./queue-cursor.ts";
+import { type Lease, releaseUnknownLeases } from "./settle-leases-store.ts";
 
 export const LEASE_SECONDS = 60;
 const LEASE_BATCH = 250;
@@ -33,6 +35,9 @@ export interface LeasingOptions {
   readonly db: Database;
   readonly workerId: string;
   readonly held: HeldMessages;
+  readonly log: Log;
+  /** Leases whose results are not in the database yet. */
+  readonly unwritten: () => readonly Lease[];
   /** Recipient domains whose lanes are saturated. */
   readonly saturatedDomains: (priority: Priority) => readonly string[];
   /** Campaigns whose messages are not leased now. */
@@ -44,6 +49,8 @@ export interface LeasingOptions {
 export class Leasing {
   readonly #options: LeasingOptions;
   readonly #cursors: Readonly<Record<Priority, QueueCursor>> = { 0: new QueueCursor(), 1: new QueueCursor() };
+  /** Whether the answer to a lease was lost: its messages may be leased without the worker knowing. */
+  #isAnswerLost = false;
   /** Whether the last scan left due messages because there was no room. */
   #leftSome = false;
   /** Whether the last scan leased messages although a lane was saturated: that lane will soon take more messages. */
@@ -82,6 +89,7 @@ export class Leasing {
   /** Leases as many messages as there is room for, transactional mail first. */
   async lease(): Promise<void> {
     const { receive } = this.#options;
+    if (this.#isAnswerLost) await this.#releaseUnknown();
     this.#leftSome = false;
     const most = this.#batch;
     this.#scanMs = 0;
@@ -112,7 +120,8 @@ export class Leasing {
           (this.#isFull(id, priority) && !this.#full.includes(id)) ||
           (this.#isCrowded(id, priority) && !this.#crowded.includes(id)),
       );
-      this.#leftSome ||= messages.length === limit || isFuller || this.#bytesFor(priority) <= 0;
+      const hasFurther = messages.length > 0 && this.#cursors[priority].hasFurther;
+      this.#leftSome ||= messages.length === limit || hasFurther || isFuller || this.#bytesFor(priority) <= 0;
     }
   }
 
@@ -122,7 +131,7 @@ export class Leasing {
   ): Promise<LeasedMessage[]> {
     const { db, workerId, haltedCampaigns, held } = this.#options;
     const asked = performance.now();
-    const messages = await this.#cursors[priority].lease(db, {
+    const lease: LeaseOrder = {
       ...order,
       workerId,
       priority,
@@ -136,11 +145,23 @@ export class Leasing {
         full: this.#full,
         crowded: this.#crowded,
       },
+    };
+    const messages = await this.#cursors[priority].lease(db, lease).catch((error: unknown) => {
+      this.#isAnswerLost = true;
+      throw error;
     });
     const tookMs = performance.now() - asked;
     this.#scanMs += tookMs;
     this.#roundMs += tookMs;
     return messages;
+  }
+
+  /** Without this, the messages of a lost answer would wait until their leases lapse. */
+  async #releaseUnknown(): Promise<void> {
+    const { db, workerId, held, unwritten, log } = this.#options;
+    const released = await releaseUnknownLeases(db, workerId, [...held.leases, ...unwritten()]);
+    this.#isAnswerLost = false;
+    if (released > 0) log.info({ released }, "leases released whose answer was lost");
   }
 
   /** Whether a workspace has so many messages under way that no more of its messages are leased. */

@@ -122,8 +122,8 @@ function leaseQueued(
   );
 }
 
-/** Whether the lanes of a line's workspace are its own (saturated). */
-const isRouted = sql`exists (select from routed_workspaces r where r.workspace_id = given.workspace_id) as is_routed`;
+/** Whether the lanes of a line's workspace are its own. With "exists", the planner would read all routed workspaces. */
+const isRouted = sql`(select true from routed_workspaces r where r.workspace_id = given.workspace_id) is not null as is_routed`;
 
 /** The first messages of a line that may be leased. */
 function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {

@@ -9,20 +9,22 @@
  */
 
 import type { Queryable } from "#platform/database/pool.ts";
-import { lastId, type WorkspaceId } from "#platform/ids.ts";
+import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { LeaseOrder, Line, LineStart } from "./lease-order.ts";
 import type { LeasedLine } from "./lease-store.ts";
 import { listOpenLines, type SeenLine } from "./open-lines-store.ts";
 
 /** Lines of a turn, including those without due messages. A step takes some 10 µs. */
 const MOST_SEEN = 1_000;
-/** A workspace with more open lines has them served in the turns of several rounds. */
-const MOST_OF_WORKSPACE = 100;
+/** The messages that each line of a full turn gets. */
+const SHARE = 2;
+/** The part of a turn's lines that may be of one workspace; further ones are served in the next rounds. */
+const WORKSPACE_PART = 0.25;
 /** The positions given to one statement, which looks through them at each step. */
 const MOST_KNOWN = 100;
-/** Lines that get a share of each turn of a round. */
+/** Lines that may get a share of each turn of a round. */
 const MOST_LONG = 50;
-/** Workspaces whose open lines are served in several rounds. After a further one the first begins anew. */
+/** Workspaces whose open lines are served in several rounds. With a further one, the first of them begins again. */
 const MOST_RESUMED = 100;
 
 /** The turns of one priority. */
@@ -31,15 +33,22 @@ export class LineTurns {
   #last: Line | null = null;
   /** For workspaces with more open lines than a turn takes: the last one taken. */
   readonly #resumed = new Map<WorkspaceId, Line>();
-  /** Lines that filled their share, the newest first. */
+  /** Whether the turn was a whole round. */
+  #isRound = false;
+  /** Lines that filled their share, the last served at the end. */
   #long: readonly Line[] = [];
   /** Open lines of this round and of the one before. */
   #open = 0;
   #openBefore = 0;
 
-  /** Whether the round has further lines. */
+  /** Whether the round goes on. */
   get isMidRound(): boolean {
     return this.#last !== null;
+  }
+
+  /** Whether workspaces have open lines that no turn of the last rounds has come to. */
+  get hasFurther(): boolean {
+    return this.#resumed.size > 0;
   }
 
   /**
@@ -55,57 +64,60 @@ export class LineTurns {
     const ahead = starts.filter((line) => keyOf(line) > from);
     const until = ahead.length > MOST_KNOWN ? (ahead[MOST_KNOWN - 1] ?? null) : null;
     const mostOpen = this.#mostOpen(order.limit);
+    const mostOfWorkspace = Math.max(2, Math.floor(mostOpen * WORKSPACE_PART));
     const seen = await listOpenLines(db, order, {
       after,
       until,
       mostSeen: MOST_SEEN,
-      mostOpen,
-      mostOfWorkspace: MOST_OF_WORKSPACE,
+      // With one more, the last turn of a round is known to be it.
+      mostOpen: mostOpen + 1,
+      mostOfWorkspace,
       resumed: [...this.#resumed.values()],
       known: ahead.slice(0, MOST_KNOWN),
       others: this.#long.map((line) => ({ ...line, starts_at: startOf.get(keyOf(line)) ?? null })),
     });
     const walked = seen.filter((line) => line.seen > 0).toSorted((a, b) => a.seen - b.seen);
-    const open = walked.filter((line) => line.is_open);
-    const last = walked.at(-1);
+    const found = walked.filter((line) => line.is_open);
+    const open = found.slice(0, mostOpen);
+    const last = found.length > mostOpen ? open.at(-1) : walked.at(-1);
     const isAtEnd =
-      until === null && (last === undefined || (last.seen < MOST_SEEN && open.length < mostOpen));
-    this.#resume(after, walked, isAtEnd);
+      last === undefined || (until === null && last.seen < MOST_SEEN && found.length <= mostOpen);
+    const hasMore = ({ open_of_workspace: count }: SeenLine) => count >= mostOfWorkspace;
+    this.#resume(after?.workspace_id ?? nilId, isAtEnd ? lastId : last.workspace_id, open.filter(hasMore));
     this.#open += open.length;
-    this.#last = isAtEnd || last === undefined ? null : endOf(last);
+    // A workspace that has had its part of the turn is passed.
+    this.#last = isAtEnd ? null : { ...lineOf(last), ...(hasMore(last) && { campaign_id: lastId }) };
     if (isAtEnd) {
       this.#openBefore = this.#open;
       this.#open = 0;
     }
-    const lines = new Map(
-      [...open, ...seen.filter((line) => line.seen === 0)].map((line) => [keyOf(line), line]),
-    );
-    if (isAtEnd && after === null) this.#long = [];
-    return shared([...lines.values()], order.limit, startOf);
+    this.#isRound = isAtEnd && after === null;
+    if (this.#isRound) this.#long = [];
+    const isTaken = new Set(open.map(keyOf));
+    const others = seen.filter((line) => line.seen === 0 && !isTaken.has(keyOf(line)));
+    return shared([...open, ...others.slice(0, mostOpen - open.length)], order.limit, startOf);
   }
 
   /** Notes what a lease has taken. */
   taken(lines: readonly LeasedLine[], messages: readonly Line[]): void {
-    if (!this.isMidRound && this.#long.length === 0) return;
+    if (this.#isRound) return;
     const counts = Map.groupBy(messages, keyOf);
     const long = lines.filter((line) => (counts.get(keyOf(line))?.length ?? 0) >= line.share);
     const isNew = new Set(long.map(keyOf));
-    this.#long = [...long, ...this.#long.filter((line) => !isNew.has(keyOf(line)))].slice(0, MOST_LONG);
+    this.#long = [...this.#long.filter((line) => !isNew.has(keyOf(line))), ...long].slice(-MOST_LONG);
   }
 
-  /** The turns of a round are of about the same size, so that the last one is not the best. */
+  /** The turns of a round have about as many lines each, so that those of the last one do not get more messages. */
   #mostOpen(limit: number): number {
-    const turns = Math.max(1, Math.ceil(this.#openBefore / limit));
-    return turns === 1 ? limit : Math.ceil(this.#openBefore / turns);
+    const most = Math.ceil(limit / SHARE);
+    const turns = Math.max(1, Math.ceil(this.#openBefore / most));
+    return turns === 1 ? most : Math.ceil(this.#openBefore / turns);
   }
 
-  /** Notes which workspaces have further open lines, and which have not. */
-  #resume(after: Line | null, walked: readonly SeenLine[], isAtEnd: boolean): void {
-    const first = after?.workspace_id ?? "";
-    const last = isAtEnd ? lastId : (walked.at(-1)?.workspace_id ?? first);
-    for (const id of this.#resumed.keys()) if (id >= first && id < last) this.#resumed.delete(id);
-    for (const line of walked) {
-      if (line.open_of_workspace < MOST_OF_WORKSPACE) continue;
+  /** Notes the workspaces with further open lines, of those from `first` to before `end`. */
+  #resume(first: string, end: string, lasts: readonly Line[]): void {
+    for (const id of this.#resumed.keys()) if (id >= first && id < end) this.#resumed.delete(id);
+    for (const line of lasts) {
       this.#resumed.delete(line.workspace_id);
       this.#resumed.set(line.workspace_id, line);
     }
@@ -113,9 +125,8 @@ export class LineTurns {
   }
 }
 
-/** Where the next turn goes on: after the line, or after its workspace when that has had its part of the turn. */
-function endOf({ workspace_id, campaign_id, open_of_workspace: open }: SeenLine): Line {
-  return { workspace_id, campaign_id: open < MOST_OF_WORKSPACE ? campaign_id : lastId };
+function lineOf({ workspace_id, campaign_id }: Line): Line {
+  return { workspace_id, campaign_id };
 }
 
 /** Each workspace gets an equal share of the batch, split over its lines. */
@@ -127,10 +138,7 @@ function shared(
   const workspaces = Map.groupBy(lines, (line) => line.workspace_id);
   return [...workspaces.values()].flatMap((own) => {
     const share = Math.ceil(limit / workspaces.size / own.length);
-    return own.map(({ workspace_id, campaign_id }) => {
-      const line = { workspace_id, campaign_id };
-      return { ...line, starts_at: startOf.get(keyOf(line)) ?? null, share };
-    });
+    return own.map((line) => ({ ...lineOf(line), starts_at: startOf.get(keyOf(line)) ?? null, share }));
   });
 }
 

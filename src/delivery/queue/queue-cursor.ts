@@ -66,6 +66,11 @@ export class QueueCursor {
     return this.#turns.isMidRound;
   }
 
+  /** Whether a workspace has more lines with due messages than the leases of a round take from it. */
+  get hasFurther(): boolean {
+    return this.#turns.hasFurther;
+  }
+
   /** Leases messages of the lines whose turn it is. */
   async lease(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
     this.#readWhenDue(db, order);

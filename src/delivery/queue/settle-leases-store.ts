@@ -16,7 +16,7 @@ export interface Lease {
 
 /**
  * Moves the deadline of leases, for a worker's heartbeat. Leases are named one by one: rows that were leased without the worker
- * knowing (the answer was lost) have to lapse.
+ * knowing (the answer was lost) are not its (releaseUnknownLeases).
  *
  * @returns keys (leaseKey) of the leases that the worker still has
  */
@@ -132,4 +132,23 @@ export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number
   return db.run(
     sql`update delivery_queue set due_at = now(), leased_by = null where leased_by = ${workerId}`,
   );
+}
+
+/**
+ * Releases the leases of a worker on messages other than the `known` ones: those of a statement that was committed and whose
+ * answer was lost, so that nothing of them can have been sent. Not to be called while the worker waits for a lease. A message
+ * of which the worker knows an older lease is left alone. @returns how many
+ */
+export function releaseUnknownLeases(
+  db: Queryable,
+  workerId: string,
+  known: readonly Lease[],
+): Promise<number> {
+  return db.run(sql`
+    update delivery_queue set due_at = now(), leased_by = null
+    where leased_by = ${workerId}
+      and (workspace_id, message_id) not in (
+        select * from unnest(
+          ${uuidArray(known.map((lease) => lease.workspaceId))}::uuid[],
+          ${uuidArray(known.map((lease) => lease.messageId))}::uuid[]))`);
 }

@@ -127,6 +127,8 @@ export class DeliveryWorker {
       db,
       workerId,
       held: this.#held,
+      log,
+      unwritten: () => this.#writer.unwritten,
       saturatedDomains: (priority) => this.#transport.saturatedDomains(priority),
       haltedCampaigns: () => this.#unleasedCampaigns(),
       receive: (messages, until) => dispatcher.dispatch(messages, until),

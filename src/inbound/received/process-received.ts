@@ -153,7 +153,7 @@ async function readMail(
     return null;
   }
   const { mail, verified } = parsed.answer;
-  const own = signedMessage([mailFrom], returnPathKeys);
+  const own = signedMessage([mailFrom], returnPathKeys)?.messageId ?? null;
   const [authentication, inReplyTo, isOwn] = await Promise.all([
     authenticate(resolver, hostname, stored, verified, mail.from?.email ?? null),
     findRepliedMessage(db, workspaceId, mail.answered, mail.from?.email.toLowerCase() ?? null),

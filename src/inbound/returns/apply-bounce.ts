@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { type MailResult, processed } from "#inbound/parsing/mail-result.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import type { Bounce, BounceVerdict } from "#mail/bounces/read-bounce.ts";
+import type { NamedMessage } from "#mail/bounces/verp.ts";
 import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { insertDelayNotice } from "#messages/record-outcomes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -28,7 +29,7 @@ const LONGEST_NAME = 254;
 
 /** A report that was sent to a message's return path. */
 export interface ReturnedReport {
-  readonly messageId: string;
+  readonly about: NamedMessage;
   readonly bounce: Bounce;
   /** The message whose signed token is in the returned header; null: no token. */
   readonly signedId: string | null;
@@ -37,12 +38,12 @@ export interface ReturnedReport {
 
 export async function applyBounce(
   tx: Queryable,
-  { messageId, bounce, signedId, raw }: ReturnedReport,
+  { about, bounce, signedId, raw }: ReturnedReport,
   { onMoved, sendPlatformMail, log }: OutcomeDeps,
   now: Date,
 ): Promise<MailResult> {
   if (bounce.kind === "auto_reply") return processed("auto_reply");
-  const message = await findSentMessage(tx, messageId);
+  const message = await findSentMessage(tx, about);
   if (message === undefined) return processed("message_gone");
   const match = matchRecipient(bounce.recipients, message, signedId);
   if (match === undefined) return processed("other_recipient");

@@ -7,6 +7,7 @@ import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-r
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Complaint } from "#mail/bounces/arf.ts";
+import type { NamedMessage } from "#mail/bounces/verp.ts";
 import { parseMailbox } from "#mail/mailbox.ts";
 import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -19,25 +20,25 @@ import { findSentMessage } from "./sent-message-store.ts";
 export function complainedMessage(
   { returned, cfblFeedbackId, originalMailFrom }: Complaint,
   keys: PurposeKeys,
-): string | null {
+): NamedMessage | null {
   return signedMessage([returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath], keys);
 }
 
 export async function applyComplaint(
   tx: Queryable,
-  { messageId, complaint }: { readonly messageId: string | null; readonly complaint: Complaint },
+  { about, complaint }: { readonly about: NamedMessage | null; readonly complaint: Complaint },
   onMoved: OnMoved,
   now: Date,
 ): Promise<MailResult> {
   const feedbackType = storable(complaint.feedbackType).slice(0, 100);
   if (!complaint.counts) return processed(`not_counted: ${feedbackType}`);
-  if (messageId === null) return quarantined("the complaint has no signed token of a message");
-  const message = await findSentMessage(tx, messageId);
+  if (about === null) return quarantined("the complaint has no signed token of a message");
+  const message = await findSentMessage(tx, about);
   if (message === undefined) return processed("message_gone");
-  const about = {
+  const outcome = {
     ...unclassified,
     workspaceId: message.workspaceId,
-    messageId,
+    messageId: message.id,
     time: now,
     attempts: null,
     nextAttemptAt: null,
@@ -48,13 +49,13 @@ export async function applyComplaint(
   };
   // Changes only a message that is still queued or deferred.
   const delivered: Outcome = {
-    ...about,
+    ...outcome,
     status: "delivered",
     detail: "Delivered: its recipient complained about it",
   };
   await recordOutcome(tx, delivered, onMoved);
   const complained: Outcome = {
-    ...about,
+    ...outcome,
     status: "complained",
     detail: `The recipient complained (${feedbackType})`,
     complaint: { feedbackType, provider: providerOf(complaint) },

@@ -1,6 +1,7 @@
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
 import type { MailParser, ParsedNotice } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { refuseUnreadable, storeReports } from "#inbound/reports/store-reports.ts";
+import type { NamedMessage } from "#mail/bounces/verp.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe-and-undo.ts";
@@ -50,7 +51,7 @@ export async function interpretMail(deps: InterpretDeps, { rcpt_to, raw }: Inbou
     case "return_path": {
       const parsed = await deps.parser.read("notice", raw);
       return parsed.ok
-        ? applyNotice(deps, raw, parsed.answer, address.kind === "return_path" ? address.messageId : null)
+        ? applyNotice(deps, raw, parsed.answer, address.kind === "return_path" ? address.message : null)
         : resultOnly(quarantined(unreadable[parsed.reason]));
     }
   }
@@ -61,17 +62,18 @@ function applyNotice(
   deps: InterpretDeps,
   raw: Buffer,
   { complaint, bounce }: ParsedNotice,
-  returned: string | null,
+  returned: NamedMessage | null,
 ): ApplyMail {
   const now = deps.clock.now();
   if (complaint !== null) {
-    const messageId = returned ?? complainedMessage(complaint, deps.keys.returnPath);
-    return (tx) => applyComplaint(tx, { messageId, complaint }, deps.onMoved, now);
+    const about = returned ?? complainedMessage(complaint, deps.keys.returnPath);
+    return (tx) => applyComplaint(tx, { about, complaint }, deps.onMoved, now);
   }
   if (returned === null || bounce === null) {
     return resultOnly(quarantined(returned === null ? "not a complaint" : "not a delivery report"));
   }
   const { token, cfblFeedbackId, returnPath } = bounce.returned ?? {};
-  const signedId = signedMessage([token, cfblFeedbackId, returnPath], deps.keys.returnPath);
-  return (tx) => applyBounce(tx, { messageId: returned, bounce, signedId, raw }, deps, now);
+  const signedId =
+    signedMessage([token, cfblFeedbackId, returnPath], deps.keys.returnPath)?.messageId ?? null;
+  return (tx) => applyBounce(tx, { about: returned, bounce, signedId, raw }, deps, now);
 }

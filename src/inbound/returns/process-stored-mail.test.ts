@@ -91,7 +91,7 @@ beforeEach(async () => {
 });
 
 test("a mail that takes too long to parse is quarantined", async () => {
-  await store(encodeReturnPath(newId(), key));
+  await store(encodeReturnPath(newId(), newId(), key));
   const hasty = createMailParser({ deadlineMs: 1, heapMb: 512 });
   await processDueMail({ ...deps, parsers: { signed: hasty, open: hasty } });
   await hasty.close();
@@ -99,7 +99,7 @@ test("a mail that takes too long to parse is quarantined", async () => {
 });
 
 test("a mail keeps its lease while a whole batch takes the longest time", async () => {
-  await store(encodeReturnPath(newId(), key));
+  await store(encodeReturnPath(newId(), newId(), key));
   const slow: MailParser = {
     close: async () => {},
     async read() {
@@ -174,12 +174,12 @@ test("mail to signed return paths is stored when the limit for open addresses is
   const full = { most: { open: { waiting: 1, bytes: 100 } } };
   expect(await store("fbl", full)).toBeNull();
   expect(await store("fbl", full)).toBe("class");
-  expect(await store(encodeReturnPath(newId(), key), full)).toBeNull();
+  expect(await store(encodeReturnPath(newId(), newId(), key), full)).toBeNull();
 });
 
 test("a network has a share of the waiting mail, and a signed address a few mails", async () => {
   const most = { network: { waiting: 2, bytes: 1_000 } };
-  const path = encodeReturnPath(newId(), key);
+  const path = encodeReturnPath(newId(), newId(), key);
   for (let count = 0; count < 2; count++) expect(await store("fbl", { most })).toBeNull();
   expect(await store("fbl", { most })).toBe("network");
   expect(await store("fbl", { most, network: "192.0.2.2" })).toBeNull();
@@ -214,7 +214,7 @@ describe("the order of processing", () => {
 
   test("a report to a signed return path is processed while 20,000 mails to open addresses wait", async () => {
     await storeMany(20_000, "192.0.2.66");
-    const path = encodeReturnPath(newId(), key);
+    const path = encodeReturnPath(newId(), newId(), key);
     const processing = startProcessing(deps);
     await store(path, { network: "192.0.2.1" });
     processing.wake("signed");
@@ -226,7 +226,7 @@ describe("the order of processing", () => {
   test("mails to open addresses are processed while reports to return paths wait", async () => {
     const never = Promise.withResolvers<Awaited<ReturnType<MailParser["read"]>>>();
     const blocked: MailParser = { read: () => never.promise as never, close: async () => {} };
-    for (let count = 0; count < 8; count++) await store(encodeReturnPath(newId(), key));
+    for (let count = 0; count < 8; count++) await store(encodeReturnPath(newId(), newId(), key));
     await store("fbl");
     const processing = startProcessing({ ...deps, parsers: { ...parsers, signed: blocked } });
     await eventually("the open mail to be processed", async () => (await left()) === 8);
@@ -246,9 +246,9 @@ describe("the order of processing", () => {
 
   test("mails to signed addresses take turns by network, too", async () => {
     for (let count = 0; count < 30; count++) {
-      await store(encodeReturnPath(newId(), key), { network: "192.0.2.66" });
+      await store(encodeReturnPath(newId(), newId(), key), { network: "192.0.2.66" });
     }
-    await store(encodeReturnPath(newId(), key), { network: "192.0.2.1" });
+    await store(encodeReturnPath(newId(), newId(), key), { network: "192.0.2.1" });
     const lease = { mailClass: "signed", now: clock.now(), until: clock.now(), most: 2 } as const;
     const ids = (await leaseInboundMails(db, lease)).map(({ id }) => id);
     const taken = await db.rows<{ network: string }>(sql`

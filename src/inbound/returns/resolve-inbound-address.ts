@@ -8,14 +8,14 @@ import {
   findDomainHolder,
   type ReportedDomain,
 } from "#identity/sending-domains/store.ts";
-import { decodeReturnPath } from "#mail/bounces/verp.ts";
+import { decodeReturnPath, type NamedMessage } from "#mail/bounces/verp.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { readToken, type TrackedMail } from "#tracking/link-tokens.ts";
 import { isSentFrom } from "./sent-message-store.ts";
 
 export type InboundAddress =
-  | { readonly kind: "return_path"; readonly messageId: string }
+  | { readonly kind: "return_path"; readonly message: NamedMessage }
   | { readonly kind: "complaint" }
   | { readonly kind: "report"; readonly domain: ReportedDomain }
   | { readonly kind: "unsubscribe"; readonly mail: TrackedMail }
@@ -39,11 +39,11 @@ const OPERATOR = new Set(["postmaster", "abuse"]);
 export function signedMessage(
   fields: readonly (string | null | undefined)[],
   keys: PurposeKeys,
-): string | null {
+): NamedMessage | null {
   for (const field of fields) {
     const [token = ""] = (field ?? "").trim().replace(/^</, "").split("@", 1);
-    const messageId = keys.read((key) => decodeReturnPath(token, key));
-    if (messageId !== null) return messageId;
+    const message = keys.read((key) => decodeReturnPath(token, key));
+    if (message !== null) return message;
   }
   return null;
 }
@@ -71,16 +71,16 @@ export async function resolveInboundAddress(
   const local = given.toLowerCase();
   // RFC 5321 section 4.5.1: this one name needs no domain.
   if (at === -1) return local === "postmaster" ? { kind: "operator" } : "foreign";
-  const messageId = keys.returnPath.read((key) => decodeReturnPath(local, key));
+  const message = keys.returnPath.read((key) => decodeReturnPath(local, key));
   if (host !== bounceDomain.toLowerCase()) {
     const [, domain] = CUSTOM_HOST.exec(host) ?? [];
-    if (messageId === null || domain === undefined) return "foreign";
+    if (message === null || domain === undefined) return "foreign";
     // Bounces still arrive here after the custom return path was switched off or the domain was lost.
     const isOurs =
-      (await findDomainHolder(db, domain)) !== undefined || (await isSentFrom(db, messageId, domain));
-    return isOurs ? { kind: "return_path", messageId } : "foreign";
+      (await findDomainHolder(db, domain)) !== undefined || (await isSentFrom(db, message, domain));
+    return isOurs ? { kind: "return_path", message } : "foreign";
   }
-  if (messageId !== null) return { kind: "return_path", messageId };
+  if (message !== null) return { kind: "return_path", message };
   if (local === "fbl") return { kind: "complaint" };
   if (OPERATOR.has(local)) return { kind: "operator" };
   if (local.startsWith("u+")) {

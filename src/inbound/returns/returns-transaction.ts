@@ -10,6 +10,7 @@ import type { NetworkLog } from "#inbound/listener/rate-limited-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { lenientMimeLimit } from "#mail/bounces/lenient-mime.ts";
+import type { NamedMessage } from "#mail/bounces/verp.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -69,7 +70,7 @@ export class ReturnsTransaction implements MailTransaction {
     mailFrom: SMTPServerEnvelope["mailFrom"],
   ): Promise<void> {
     const { db, clock } = this.#deps;
-    if (inbound.kind === "return_path" && (await isTooOld(db, inbound.messageId, clock.now()))) {
+    if (inbound.kind === "return_path" && (await isTooOld(db, inbound.message, clock.now()))) {
       throw new SmtpReply(550, "5.1.1", "No such mailbox");
     }
     const { kind } = inbound;
@@ -154,10 +155,10 @@ const MOST_AGE_MS = 30 * DAY_MS;
  * Whether the return path of a message no longer accepts reports: thirty days after the last event of the message, which may
  * have waited in a paused campaign. A recent message is not looked up.
  */
-async function isTooOld(db: Queryable, messageId: string, now: Date): Promise<boolean> {
+async function isTooOld(db: Queryable, message: NamedMessage, now: Date): Promise<boolean> {
   const isPast = (time: Date) => now.getTime() - time.getTime() > MOST_AGE_MS;
-  if (!isPast(acceptedAt(messageId))) return false;
-  const moved = await findLastMove(db, messageId);
+  if (!isPast(acceptedAt(message.messageId))) return false;
+  const moved = await findLastMove(db, message);
   return moved === undefined || isPast(moved);
 }
 
