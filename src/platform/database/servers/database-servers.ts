@@ -10,9 +10,9 @@
  *   one host name, which may lead to another server by now.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { askServer } from "./ask-server.ts";
 import { readDatabaseAddress, type ServerAddress, serverName } from "./database-address.ts";
 import { NoPrimaryError, NotPrimaryError } from "./server-faults.ts";
+import { findServerRole } from "./server-role-store.ts";
 
 /** Time for the other servers to answer after the first writable one. */
 const OTHERS_MS = 300;
@@ -139,7 +139,7 @@ export class DatabaseServers {
 
   /** Follows the server if it is the newest primary so far. Resolves to the reason if it cannot be written to. */
   async #ask(server: ServerAddress): Promise<string | null> {
-    const role = await askServer(this.connectionString, server);
+    const role = await findServerRole(this.connectionString, server);
     if (role.kind === "writable") {
       this.#consider(server, role.timeline);
       return null;

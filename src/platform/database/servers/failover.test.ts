@@ -2,8 +2,7 @@
 import sql from "sql-template-tag";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
-import { findReplicaLag } from "#platform/database/replica-lag-store.ts";
-import { findReplication } from "#platform/database/replication-store.ts";
+import { findReplicaLag, findReplication } from "#platform/database/replication-store.ts";
 import { asFailure } from "#platform/http/response/envelope.ts";
 import { type DatabasePair, type PairedServer, startDatabasePair } from "#test/support/database-pair.ts";
 import { eventually } from "#test/support/eventually.ts";
