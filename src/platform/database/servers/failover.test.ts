@@ -129,6 +129,15 @@ onPair("a primary that freezes", () => {
     await eventually("the former primary to answer", () => pair.primary.ask("select").catch(() => undefined));
     expect(await serverOf(database)).toBe(pair.standby.address);
     expect(await new DatabaseServers(pair.url).choose()).toMatchObject({ host: pair.standby.address });
+
+    // Not even while it alone can be reached.
+    await pair.standby.stop();
+    await eventually("the former primary to be refused", async () => {
+      const thrown = await fault(write(database));
+      return (
+        thrown instanceof Error && thrown.message.includes(`${pair.primary.name} was the primary before`)
+      );
+    });
   });
 });
 
