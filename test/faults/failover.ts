@@ -132,7 +132,8 @@ async function judge({
   readonly found: readonly string[];
 }): Promise<Outcome> {
   const database = createDatabase(pair.standby.url, { size: 1, name: "fault check", onError: () => {} });
-  const invariants = await brokenInvariants(database).finally(() => database.close());
+  const invariants = await brokenInvariants(database);
+  await database.close();
   const ids = [...client.accepted.values()];
   const domain = platform.PLATFORM_FROM.split("@")[1];
   const count = await run.mx.count();

@@ -4,7 +4,19 @@
  * because the embedded programs have no pg_basebackup. Linux only: /proc tells which processes belong to a server.
  */
 import { execFile, spawn } from "node:child_process";
-import { appendFile, chown, mkdtemp, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { randomInt } from "node:crypto";
+import {
+  appendFile,
+  chown,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -19,11 +31,14 @@ import {
   SURROUNDINGS,
 } from "#platform/database/embedded/server-user.ts";
 import { eventually } from "./eventually.ts";
-import { freePort } from "./free-port.ts";
 
 const USER = "posthaste";
 const DATABASE = "mail";
 const STANDBY = "s1";
+/** Not one of those that the kernel gives to outgoing connections, so that it is free also after a restart. */
+const PORT = 5432;
+/** How much of a server's log the error of a failed start shows. */
+const LAST_CHARACTERS = 2_000;
 const run = promisify(execFile);
 
 /** Where a server listens: its address, and the command that enters its network, if that is another one. */
@@ -32,13 +47,16 @@ export interface Place {
   readonly enter: readonly string[];
 }
 
-const LOOPBACK: Place = { address: "127.0.0.1", enter: [] };
+/** An address of this machine that nothing else uses: every one in 127.0.0.0/8 belongs to it. */
+function loopback(): Place {
+  const octets = Array.from({ length: 3 }, () => randomInt(1, 255));
+  return { address: `127.${octets.join(".")}`, enter: [] };
+}
 
 interface ServerOptions {
   readonly binaries: Binaries;
   readonly launch: Launch;
   readonly data: string;
-  readonly port: number;
   readonly place: Place;
 }
 
@@ -50,9 +68,13 @@ export class PairedServer {
     this.#options = options;
   }
 
-  /** Such as `127.0.0.1:5433`. */
+  get address(): string {
+    return this.#options.place.address;
+  }
+
+  /** Such as `127.7.7.7:5432`. */
   get name(): string {
-    return `${this.#options.place.address}:${this.#options.port}`;
+    return `${this.address}:${PORT}`;
   }
 
   get url(): string {
@@ -63,19 +85,20 @@ export class PairedServer {
     return this.#options.data;
   }
 
-  get port(): number {
-    return this.#options.port;
-  }
-
   /** Resolves when the server answers, a standby as well. */
   async start(): Promise<void> {
-    const { binaries, launch, data, port, place } = this.#options;
-    const settings = [`port=${port}`, "listen_addresses=*", "unix_socket_directories="];
+    const { binaries, launch, data, place } = this.#options;
+    const settings = [`port=${PORT}`, `listen_addresses=${place.address}`, "unix_socket_directories="];
     const words = settings.flatMap((setting) => ["-c", setting]);
     const [program, args] = commandLine(launch, binaries.postgres, "-D", data, ...words);
     const [file = program, ...rest] = [...place.enter, program, ...args];
-    spawn(file, rest, { ...SURROUNDINGS, detached: true, stdio: "ignore" }).unref();
-    await eventually(`${this.name} to answer`, () => this.ask("select").catch(() => undefined));
+    await using log = await open(`${data}.log`, "a");
+    spawn(file, rest, { ...SURROUNDINGS, detached: true, stdio: ["ignore", log.fd, log.fd] }).unref();
+    await eventually(`${this.name} to answer`, () => this.ask("select").catch(() => undefined)).catch(
+      async (cause) => {
+        throw new Error((await readFile(`${data}.log`, "utf8")).slice(-LAST_CHARACTERS), { cause });
+      },
+    );
   }
 
   /** Runs statements as the superuser, each on its own, in one session. Resolves to the rows of the last. */
@@ -123,15 +146,15 @@ export interface DatabasePair extends AsyncDisposable {
 }
 
 /** @param place of the primary; the standby is on the loopback address of this machine */
-export async function startDatabasePair(place: Place = LOOPBACK): Promise<DatabasePair> {
+export async function startDatabasePair(place: Place = loopback()): Promise<DatabasePair> {
   const binaries = await locateBinaries();
   const folder = await mkdtemp(join(tmpdir(), "posthaste-pair-"));
   if (process.geteuid?.() === 0) await chown(folder, OWN_USER, OWN_USER);
   const launch = await chooseLaunch(folder, await stat(folder), binaries.postgres);
-  const serverIn = async (name: string, at: Place) =>
-    new PairedServer({ binaries, launch, data: join(folder, name), port: await freePort(), place: at });
-  const primary = await serverIn("primary", place);
-  const standby = await serverIn("standby", LOOPBACK);
+  const serverIn = (name: string, at: Place) =>
+    new PairedServer({ binaries, launch, data: join(folder, name), place: at });
+  const primary = serverIn("primary", place);
+  const standby = serverIn("standby", loopback());
   await initialise(binaries, launch, primary);
   await primary.start();
   await primary.ask(`create database ${DATABASE}`);

@@ -6,7 +6,7 @@ import pg from "pg";
 import type { Sql } from "sql-template-tag";
 import { inTime, noAnswer } from "#platform/in-time.ts";
 import type { Database, Queryable } from "./pool.ts";
-import { findReplicaLag } from "./replica-lag-store.ts";
+import { findReplicaLag } from "./replication-store.ts";
 import { isUnanswered } from "./time-left.ts";
 
 /** A running service commits every five seconds (process-registration.ts), so an idle replica seems that old. */

@@ -1,4 +1,4 @@
-/** Reads which server answers, which standbys follow it, and whether commits wait for them. */
+/** Reads which server answers, which standbys follow it and how late, and whether commits wait for them. */
 import sql from "sql-template-tag";
 import type { Queryable } from "./pool.ts";
 
@@ -43,4 +43,15 @@ export async function findReplication(db: Queryable): Promise<Replication | unde
         ),
         '[]'
       ) as standbys`);
+}
+
+/**
+ * How old the data of a replica is: seconds since the last commit that it has applied. The service commits every few
+ * seconds. Zero on a primary; null if the replica has applied none since its start.
+ */
+export async function findReplicaLag(db: Queryable): Promise<number | null> {
+  const row = await db.row<{ seconds: number | null }>(sql`
+    select case when pg_is_in_recovery()
+      then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 else 0 end as seconds`);
+  return row?.seconds ?? null;
 }

@@ -3,22 +3,22 @@
  * URL, so that they leave a server together.
  *
  * - With several servers all are asked at the same time, each with a short deadline. The primary is the writable one with
- *   the highest timeline: every promotion raises it, so a former primary that returns unnoticed is not followed.
+ *   the highest timeline that this process has seen: every promotion raises it, so a former primary that comes back is not
+ *   followed, even while it alone can be reached.
  * - The servers are asked again when a connection to the primary fails, when it shuts down, when a statement has no answer,
  *   and every few seconds: after a break of the network, connections to a former primary go on as if nothing had happened.
  * - A server that refuses a write as read-only is left at once: all its connections are closed, also those of a URL with
  *   one host name, which may lead to another server by now.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { askServer } from "./ask-server.ts";
 import { readDatabaseAddress, type ServerAddress, serverName } from "./database-address.ts";
 import { NoPrimaryError, NotPrimaryError } from "./server-faults.ts";
+import { findServerRole } from "./server-role-store.ts";
 
 /** Time for the other servers to answer after the first writable one. */
 const OTHERS_MS = 300;
 /** After a search without result, connections fail for this time without another one. */
 const PAUSE_MS = 300;
-
 /** How often all servers are asked while connections are open. */
 const WATCH_MS = 3_000;
 
@@ -39,7 +39,9 @@ export class DatabaseServers {
   readonly mustWrite: boolean;
   readonly #servers: readonly ServerAddress[];
   readonly #connections = new Set<ServedConnection>();
-  #primary: { readonly server: ServerAddress; readonly timeline: number } | null = null;
+  #primary: ServerAddress | null = null;
+  /** The highest of any primary so far. */
+  #timeline = 0;
   #search: Promise<void> | null = null;
   #watch: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
@@ -71,7 +73,7 @@ export class DatabaseServers {
     if (only !== undefined && !this.areSeveral) return only;
     if (this.#primary === null && performance.now() >= this.#pausedUntil) await this.#searchOnce();
     if (this.#primary === null) throw this.#fault;
-    return this.#primary.server;
+    return this.#primary;
   }
 
   opened(connection: ServedConnection): void {
@@ -88,7 +90,7 @@ export class DatabaseServers {
 
   /** Call when the server takes no connections: the next one asks all servers again. */
   unreachable(server: ServerAddress): void {
-    if (this.#primary?.server === server) this.#primary = null;
+    if (this.#primary === server) this.#primary = null;
   }
 
   /** Call when the primary may have changed: asks all servers in the background. Existing connections stay meanwhile. */
@@ -130,8 +132,8 @@ export class DatabaseServers {
       answers,
       found.promise.then(() => delay(OTHERS_MS, null, { ref: false })),
     ]);
+    // A primary that does not answer is kept until a connection to it fails: it, or this process, may only be busy.
     if (faults?.every((fault) => fault !== null)) {
-      this.#primary = null;
       this.#pausedUntil = performance.now() + PAUSE_MS;
       this.#fault = new NoPrimaryError(`no database server can be written to: ${faults.join(", ")}`);
     }
@@ -139,20 +141,19 @@ export class DatabaseServers {
 
   /** Follows the server if it is the newest primary so far. Resolves to the reason if it cannot be written to. */
   async #ask(server: ServerAddress): Promise<string | null> {
-    const role = await askServer(this.connectionString, server);
-    if (role.kind === "writable") {
-      this.#consider(server, role.timeline);
-      return null;
-    }
+    const role = await findServerRole(this.connectionString, server);
+    if (role.kind === "writable") return this.#consider(server, role.timeline);
     if (role.kind === "away") return `${serverName(server)} does not answer (${role.reason})`;
     return this.leave(server).message;
   }
 
-  #consider(server: ServerAddress, timeline: number): void {
-    if (this.#primary !== null && this.#primary.timeline >= timeline) return;
-    const hasMoved = this.#primary?.server !== server;
-    this.#primary = { server, timeline };
-    if (!hasMoved) return;
+  #consider(server: ServerAddress, timeline: number): string | null {
+    if (timeline < this.#timeline) return `${serverName(server)} was the primary before another was promoted`;
+    const isNewer = timeline > this.#timeline;
+    this.#timeline = timeline;
+    if (this.#primary === server || (this.#primary !== null && !isNewer)) return null;
+    this.#primary = server;
     this.#abandon((of) => of !== server, new NotPrimaryError(`${serverName(server)} is the primary now`));
+    return null;
   }
 }

@@ -1,7 +1,8 @@
 /** Two real servers, a primary and a standby, and what the database of a process does when they change places. */
 import sql from "sql-template-tag";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
+import { findReplicaLag, findReplication } from "#platform/database/replication-store.ts";
 import { asFailure } from "#platform/http/response/envelope.ts";
 import { type DatabasePair, type PairedServer, startDatabasePair } from "#test/support/database-pair.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -9,16 +10,22 @@ import { DatabaseServers } from "./database-servers.ts";
 
 let pair: DatabasePair;
 let databases: Database[];
-beforeEach(async () => {
-  databases = [];
-  pair = await startDatabasePair();
-});
-afterEach(async () => {
-  await Promise.all(databases.map((database) => database.close()));
-  await pair[Symbol.asyncDispose]();
-});
 
-const onLinux = test.runIf(process.platform === "linux");
+/** Tests on one pair of servers, one after another. */
+function onPair(what: string, tests: () => void): void {
+  describe.runIf(process.platform === "linux")(what, () => {
+    beforeAll(async () => {
+      databases = [];
+      pair = await startDatabasePair();
+      await open().run(sql`create table letters (word text)`);
+    });
+    afterAll(async () => {
+      await Promise.all(databases.map((database) => database.close()));
+      await pair[Symbol.asyncDispose]();
+    });
+    tests();
+  });
+}
 
 function open(url = pair.url): Database {
   const database = createDatabase(url, {
@@ -32,8 +39,8 @@ function open(url = pair.url): Database {
 }
 
 const serverOf = async (database: Database) => {
-  const row = await database.row<{ port: number }>(sql`select inet_server_port() as port`);
-  return row?.port;
+  const row = await database.row<{ address: string }>(sql`select host(inet_server_addr()) as address`);
+  return row?.address;
 };
 const write = (database: Database) => database.run(sql`insert into letters values ('x')`);
 const fault = (work: Promise<unknown>) =>
@@ -42,85 +49,119 @@ const fault = (work: Promise<unknown>) =>
     (thrown: unknown) => thrown,
   );
 
-onLinux("the primary is found, and a frozen one is left for the promoted standby", async () => {
-  const database = open();
-  await database.run(sql`create table letters (word text)`);
-  expect(await serverOf(database)).toBe(pair.primary.port);
-  const session = await database.openSession();
-  const ended = new Promise((resolve) => session.once("end", resolve));
-  expect(session.port).toBe(pair.primary.port);
+onPair("a primary that becomes read-only", () => {
+  test("the primary names its standbys, and a standby says how old its data is", async () => {
+    const replication = await findReplication(open());
+    expect(replication).toMatchObject({
+      address: pair.primary.name,
+      is_primary: true,
+      synchronous_standby_names: "s1",
+      standbys: [{ name: "s1", sync_state: "sync" }],
+    });
+    const standby = open(pair.standby.url);
+    expect(await findReplication(standby)).toMatchObject({ is_primary: false, standbys: [] });
+    await pair.standby.ask("select pg_wal_replay_pause()");
+    await eventually("the age to grow", async () => ((await findReplicaLag(standby)) ?? 0) > 1);
+    await pair.standby.ask("select pg_wal_replay_resume()");
+    await eventually("it to catch up", async () => {
+      await open().run(sql`select pg_logical_emit_message(true, 'a', 'commit')`);
+      return ((await findReplicaLag(standby)) ?? 9) < 1;
+    });
+  });
 
-  await pair.primary.signal("SIGSTOP");
-  expect(asFailure(await fault(write(database)))).toMatchObject({ status: 503 });
-  await pair.standby.promote();
-  await eventually("a write to the new primary", () => write(database).catch(() => undefined));
-  expect(await serverOf(database)).toBe(pair.standby.port);
-  // Nothing was asked in this session, so only the other connections can tell that its server is gone.
-  await ended;
+  test("a URL with one server leaves its connections there when the server becomes read-only", async () => {
+    const database = open(pair.primary.url);
+    const session = await database.openSession();
+    const ended = new Promise((resolve) => session.once("end", resolve));
+    await pair.primary.ask("alter system set default_transaction_read_only = on", "select pg_reload_conf()");
+    await eventually("a refused write", async () => (await fault(write(database))) !== null);
+    await ended;
+    // Without target_session_attrs a standby may be read, which a backup does.
+    expect(await serverOf(open(pair.standby.url))).toBe(pair.standby.address);
+    const refused = await fault(serverOf(open(`${pair.standby.url}?target_session_attrs=read-write`)));
+    expect(refused).toMatchObject({ message: `${pair.standby.name} is a standby or read-only` });
+    await pair.primary.ask("alter system reset default_transaction_read_only", "select pg_reload_conf()");
+  });
 
-  // The former primary is back and can be written to. Nothing follows it, nor does a process that starts now.
-  await pair.primary.signal("SIGCONT");
-  await eventually("the former primary to answer", () => pair.primary.ask("select").catch(() => undefined));
-  expect(await serverOf(database)).toBe(pair.standby.port);
-  expect(await new DatabaseServers(pair.url).choose()).toMatchObject({ port: pair.standby.port });
+  test("every pool leaves a server that becomes read-only, at the first refused write", async () => {
+    const database = open();
+    const other = open();
+    expect(await serverOf(other)).toBe(pair.primary.address);
+    const session = await other.openSession();
+    const ended = new Promise((resolve) => session.once("end", resolve));
+
+    await pair.primary.ask(
+      "alter system set default_transaction_read_only = on",
+      "select pg_reload_conf()",
+      "select pg_sleep(0.1)",
+    );
+    expect(asFailure(await fault(write(database)))).toMatchObject({ status: 503 });
+    await ended;
+    const refused = await fault(write(database));
+    expect(asFailure(refused)).toMatchObject({ status: 503 });
+    for (const { name } of [pair.primary, pair.standby])
+      expect((refused as Error).message).toContain(`${name} is a standby or read-only`);
+
+    await pair.standby.promote();
+    await eventually("a write to the new primary", () => write(database).catch(() => undefined));
+    expect(await serverOf(other)).toBe(pair.standby.address);
+  });
 });
 
-onLinux("a process without a failed statement follows the promoted standby as well", async () => {
-  const database = open();
-  const session = await database.openSession();
-  const ended = new Promise((resolve) => session.once("end", resolve));
-  await pair.standby.promote();
-  await ended;
-  expect(await serverOf(database)).toBe(pair.standby.port);
+onPair("a primary that freezes", () => {
+  test("the primary is found, and a frozen one is left for the promoted standby", async () => {
+    const database = open();
+    expect(await serverOf(database)).toBe(pair.primary.address);
+    const session = await database.openSession();
+    const ended = new Promise((resolve) => session.once("end", resolve));
+    expect(session.host).toBe(pair.primary.address);
+
+    await pair.primary.signal("SIGSTOP");
+    expect(asFailure(await fault(write(database)))).toMatchObject({ status: 503 });
+    await pair.standby.promote();
+    await eventually("a write to the new primary", () => write(database).catch(() => undefined));
+    expect(await serverOf(database)).toBe(pair.standby.address);
+    // Nothing was asked in this session, so only the other connections can tell that its server is gone.
+    await ended;
+
+    // The former primary is back and can be written to. Nothing follows it, nor does a process that starts now.
+    await pair.primary.signal("SIGCONT");
+    await eventually("the former primary to answer", () => pair.primary.ask("select").catch(() => undefined));
+    expect(await serverOf(database)).toBe(pair.standby.address);
+    expect(await new DatabaseServers(pair.url).choose()).toMatchObject({ host: pair.standby.address });
+
+    // Not even while it alone can be reached.
+    await pair.standby.stop();
+    await eventually("the former primary to be refused", async () => {
+      const thrown = await fault(write(database));
+      return (
+        thrown instanceof Error && thrown.message.includes(`${pair.primary.name} was the primary before`)
+      );
+    });
+  });
 });
 
-onLinux("every pool leaves a server that becomes read-only, at the first refused write", async () => {
-  const database = open();
-  const other = open();
-  await database.run(sql`create table letters (word text)`);
-  expect(await serverOf(other)).toBe(pair.primary.port);
-  const session = await other.openSession();
-  const ended = new Promise((resolve) => session.once("end", resolve));
+onPair("a primary that is replaced", () => {
+  test("a process without a failed statement follows the promoted standby as well", async () => {
+    const database = open();
+    const session = await database.openSession();
+    const ended = new Promise((resolve) => session.once("end", resolve));
+    await pair.standby.promote();
+    await ended;
+    expect(await serverOf(database)).toBe(pair.standby.address);
+  });
 
-  await pair.primary.ask(
-    "alter system set default_transaction_read_only = on",
-    "select pg_reload_conf()",
-    "select pg_sleep(0.1)",
-  );
-  expect(asFailure(await fault(write(database)))).toMatchObject({ status: 503 });
-  await ended;
-  const refused = await fault(write(database));
-  expect(asFailure(refused)).toMatchObject({ status: 503 });
-  for (const { name } of [pair.primary, pair.standby])
-    expect((refused as Error).message).toContain(`${name} is a standby or read-only`);
-
-  await pair.standby.promote();
-  await eventually("a write to the new primary", () => write(database).catch(() => undefined));
-  expect(await serverOf(other)).toBe(pair.standby.port);
-});
-
-onLinux("a URL with one server leaves its connections there when the server becomes read-only", async () => {
-  const database = open(pair.primary.url);
-  await database.run(sql`create table letters (word text)`);
-  const session = await database.openSession();
-  const ended = new Promise((resolve) => session.once("end", resolve));
-  await pair.primary.ask("alter system set default_transaction_read_only = on", "select pg_reload_conf()");
-  await eventually("a refused write", async () => (await fault(write(database))) !== null);
-  await ended;
-  // Without target_session_attrs a standby may be read, which a backup does.
-  expect(await serverOf(open(pair.standby.url))).toBe(pair.standby.port);
-  const refused = await fault(serverOf(open(`${pair.standby.url}?target_session_attrs=read-write`)));
-  expect(refused).toMatchObject({ message: `${pair.standby.name} is a standby or read-only` });
-});
-
-onLinux("while there is no primary, connections fail without one search for each", async () => {
-  const database = open();
-  expect(await serverOf(database)).toBe(pair.primary.port);
-  await pair.primary.stop();
-  const sessionsBefore = await sessionsOf(pair.standby);
-  const faults = await Promise.all(Array.from({ length: 200 }, () => fault(serverOf(database))));
-  for (const thrown of faults) expect(asFailure(thrown)).toMatchObject({ status: 503 });
-  expect((await sessionsOf(pair.standby)) - sessionsBefore).toBeLessThan(20);
+  test("while there is no primary, connections fail without one search for each", async () => {
+    const database = open();
+    expect(await serverOf(database)).toBe(pair.standby.address);
+    await pair.primary.stop();
+    await pair.standby.ask("alter system set default_transaction_read_only = on", "select pg_reload_conf()");
+    await eventually("a refused write", async () => (await fault(write(database))) !== null);
+    const sessionsBefore = await sessionsOf(pair.standby);
+    const faults = await Promise.all(Array.from({ length: 200 }, () => fault(write(database))));
+    for (const thrown of faults) expect(asFailure(thrown)).toMatchObject({ status: 503 });
+    expect((await sessionsOf(pair.standby)) - sessionsBefore).toBeLessThan(20);
+  });
 });
 
 /** All sessions with the server since its start. */

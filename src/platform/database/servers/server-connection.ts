@@ -3,10 +3,10 @@
  * server says about itself, so that all connections leave a server that is no longer the primary.
  */
 import pg from "pg";
-import { SERVER_MS } from "./ask-server.ts";
 import type { ServerAddress } from "./database-address.ts";
 import { DatabaseServers, type ServedConnection } from "./database-servers.ts";
 import { isReadOnlyCode } from "./server-faults.ts";
+import { SERVER_MS } from "./server-role-store.ts";
 
 /** Settings that PostgreSQL reports by itself, at the start of a session and after a change. */
 const READ_ONLY_SETTINGS = new Set(["in_hot_standby", "default_transaction_read_only"]);
