@@ -33,12 +33,18 @@ export class Work {
   /** Ids of messages whose bounces were accepted. */
   readonly #bounced = new Set<string>();
   readonly #import: string;
+  readonly #workspaceId: string;
   #turn = 0;
 
-  private constructor(installation: Installation, rate: number, call: CallApi, job: string) {
+  private constructor(
+    installation: Installation,
+    call: CallApi,
+    { rate, job, workspaceId }: { readonly rate: number; readonly job: string; readonly workspaceId: string },
+  ) {
     this.#installation = installation;
     this.#call = call;
     this.#import = job;
+    this.#workspaceId = workspaceId;
     this.client = startRetryingClient({
       url: () => this.#nextApi(),
       apiKey,
@@ -66,12 +72,13 @@ export class Work {
     const rule = { name: "pool", match: { recipient_domains: domains }, action: { pool: "machines" } };
     dataOf(await call("POST", "/routing-rules", rule));
     dataOf(await call("POST", "/webhooks", { url: installation.events.url, events: ["message.delivered"] }));
+    const workspaceId = dataOf(await call("GET", "/workspace")).id;
     const list = dataOf(await call("POST", "/mailing-lists", { name: "News" })).id;
     const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@people.test\n`);
     const form = new FormData();
     form.append("csvFile", new Blob([`Email\n${rows.join("")}`]), "people.csv");
     const { job_id } = dataOf(await call("POST", `/mailing-lists/${list}/subscribers/import-async`, form));
-    return new Work(installation, rate, call, job_id);
+    return new Work(installation, call, { rate, job: job_id, workspaceId });
   }
 
   /** Sends bounces of some delivered messages to the machine with the role inbound, until it has accepted them. */
@@ -157,7 +164,7 @@ export class Work {
       socketTimeout: SMTP_MS,
     });
     try {
-      const to = `${encodeReturnPath(id, this.#returnPathKey)}@${platform.BOUNCE_DOMAIN}`;
+      const to = `${encodeReturnPath(this.#workspaceId, id, this.#returnPathKey)}@${platform.BOUNCE_DOMAIN}`;
       const raw = deliveryReport("gone@receiver-0.test").replaceAll("\n", "\r\n");
       await transport.sendMail({ envelope: { from: "", to }, raw });
       return true;

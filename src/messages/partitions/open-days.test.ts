@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { findMessagePage } from "#messages/log-pages-store.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
@@ -13,7 +12,7 @@ import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { leaseOrder } from "#test/support/lease-order.ts";
+import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 
