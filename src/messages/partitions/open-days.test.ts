@@ -61,7 +61,7 @@ const noted = () => ids.slice(0, 5).map((messageId) => ({ workspaceId, messageId
 
 test.each<[string, (tx: Queryable) => Promise<unknown>]>([
   ["accepting", (tx) => insertDrafts(tx, [draft(workspaceId, "eve@a.test")])],
-  ["leasing", (tx) => leaseMessages(tx, leaseOrder(), [])],
+  ["leasing", (tx) => leaseMessages(tx, leaseOrder())],
   [
     "recording outcomes",
     (tx) =>
