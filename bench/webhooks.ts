@@ -3,6 +3,7 @@
  * batch with 200,000 deliveries of 10,000 workspaces waiting, also after many leases without a vacuum.
  */
 import { mkdir } from "node:fs/promises";
+import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,13 +24,16 @@ const LEAST_RATE = 2_000;
 const SENT = { workspaces: 1_000, deliveries: 80_000 };
 /** Deliveries before the measurement begins, because code is slow when it runs for the first time. */
 const WARM_UP = 10_000;
+/** Requests of the yardstick. */
+const BARE = 20_000;
+const BARE_AT_A_TIME = 100;
 const FEW = { workspaces: 100, deliveries: 2_000 };
 const MANY = { workspaces: 10_000, deliveries: 200_000 };
 /** The batch size of the sender. */
-const BATCH = 100;
-const LEASES = 15;
+const BATCH = 200;
+const LEASES = 9;
 /** Leases, with their results, that leave dead rows behind. */
-const LEASES_BEFORE = 500;
+const LEASES_BEFORE = 250;
 /** The aim: a lease takes at most this many times longer when a hundred times as many deliveries wait. */
 const MOST_RATIO = 1.5;
 const LOOK_MS = 50;
@@ -41,6 +45,7 @@ interface Load {
 
 export async function benchWebhooks(setup: BenchSetup): Promise<Figure[]> {
   await using receiver = await startFastReceiver();
+  const bare = await bareRate(receiver.url);
   const one = await rateOf(setup, receiver.url, 1);
   const two = await rateOf(setup, receiver.url, 2);
   const short = await leaseCost(setup, FEW);
@@ -52,6 +57,8 @@ export async function benchWebhooks(setup: BenchSetup): Promise<Figure[]> {
     {
       what: "webhook deliveries, one process",
       measured: `${grouped(one)}/s`,
+      yardstick: `${grouped(bare)}/s of a bare client`,
+      ratio: one / bare,
       aim: `≥ ${grouped(LEAST_RATE)}/s`,
       isMet: one >= LEAST_RATE,
     },
@@ -66,6 +73,29 @@ export async function benchWebhooks(setup: BenchSetup): Promise<Figure[]> {
     costFigure(`lease of ${BATCH}, ${grouped(MANY.deliveries)} deliveries waiting`, long, short),
     costFigure(`the same after ${grouped(LEASES_BEFORE * BATCH)} deliveries without a vacuum`, worn, short),
   ];
+}
+
+/** Requests per second of one process that posts the same body over kept connections, and does nothing else. */
+async function bareRate(url: string): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  const post = () => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const headers = { "content-length": Buffer.byteLength(body) };
+    const outgoing = request(url, { method: "POST", agent, headers }, (response) =>
+      response.resume().on("end", resolve),
+    );
+    outgoing.on("error", reject).end(body);
+    return promise;
+  };
+  let left = BARE;
+  const from = performance.now();
+  await Promise.all(
+    Array.from({ length: BARE_AT_A_TIME }, async () => {
+      while (left-- > 0) await post();
+    }),
+  );
+  agent.destroy();
+  return BARE / ((performance.now() - from) / 1_000);
 }
 
 /** Deliveries per second when all of them wait at the start. */

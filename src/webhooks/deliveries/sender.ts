@@ -40,7 +40,7 @@ const LEASE_MS = MINUTE_MS;
 /** Deliveries at a time in this process: attempts in progress, and results that are not written. */
 const MOST_AT_A_TIME = 400;
 /** Deliveries in one lease. */
-const MOST_LEASED = 100;
+const MOST_LEASED = 200;
 /** Attempts at a time of all machines. */
 const MOST_OF_WEBHOOK = 10;
 const MOST_OF_WORKSPACE = 40;
@@ -112,9 +112,10 @@ export class WebhookSender {
   /** Starts attempts of due deliveries, unless sending is held. @returns how many */
   async sendDue(): Promise<number> {
     const { db, clock } = this.#deps;
-    if (this.#atATime + MOST_LEASED > MOST_AT_A_TIME || (await findHold(db)) !== undefined) return 0;
+    if (this.#atATime + MOST_LEASED > MOST_AT_A_TIME) return 0;
     const now = clock.now();
-    await queueRequestedTurns(db, now, MOST_REQUESTS);
+    const [hold] = await Promise.all([findHold(db), queueRequestedTurns(db, now, MOST_REQUESTS)]);
+    if (hold !== undefined) return 0;
     const leased = await db.transaction((tx) =>
       leaseDeliveries(tx, {
         now,
