@@ -8,7 +8,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId } from "#platform/ids.ts";
-import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimited } from "./lease-order.ts";
+import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimitedShare } from "./lease-order.ts";
 
 /** The suppression check made at acceptance is trusted for this long. */
 const CHECK_VALID_SECONDS = 5;
@@ -38,7 +38,7 @@ export function leaseFromLines(
   lease: LeaseOrder,
   lines: readonly LeasedLine[],
 ): Promise<(LeasedMessage & Line)[]> {
-  const { share = unlimited } = lease;
+  const { share = unlimitedShare } = lease;
   return db.rows(
     sql`
     with line as materialized (
