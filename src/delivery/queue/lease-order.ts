@@ -36,7 +36,7 @@ export interface WorkspaceShare {
 }
 
 /** The share of an order that limits no workspace. */
-export const unlimited: WorkspaceShare = {
+export const unlimitedShare: WorkspaceShare = {
   messages: Number.MAX_SAFE_INTEGER,
   bytes: Number.MAX_SAFE_INTEGER,
   held: [],

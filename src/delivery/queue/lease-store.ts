@@ -8,7 +8,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId } from "#platform/ids.ts";
-import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimited } from "./lease-order.ts";
+import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimitedShare } from "./lease-order.ts";
 import { type LeasedEntry, withMail } from "./leased-mail-store.ts";
 
 /** The suppression check made at acceptance is trusted for this long. */
@@ -47,7 +47,7 @@ function leaseQueued(
   lease: LeaseOrder,
   lines: readonly LeasedLine[],
 ): Promise<(LeasedEntry & Line)[]> {
-  const { share = unlimited } = lease;
+  const { share = unlimitedShare } = lease;
   return db.rows(
     sql`
     with line as materialized (

@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lastId, nilId } from "#platform/ids.ts";
-import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimited } from "./lease-order.ts";
+import { LARGE_BYTES, type LeaseOrder, type Line, type LineStart, unlimitedShare } from "./lease-order.ts";
 
 /** The part of the queue that is walked through. */
 export interface Walk {
@@ -120,13 +120,13 @@ function firstOf({ priority }: LeaseOrder, line: Sql): Sql {
 }
 
 /** Whether nothing of a workspace is leased. With "exists", the planner would read all workspaces. */
-function isClosed({ share = unlimited }: LeaseOrder, workspaceId: Sql): Sql {
+function isClosed({ share = unlimitedShare }: LeaseOrder, workspaceId: Sql): Sql {
   return sql`(${workspaceId} = any (${share.full}::uuid[])
     or coalesce((select is_suspended from workspaces w where w.id = ${workspaceId}), false))`;
 }
 
 /** Whether messages of a line of an open workspace may be leased, by the first one. */
-function isOpen({ halted = [], share = unlimited }: LeaseOrder, first: Sql): Sql {
+function isOpen({ halted = [], share = unlimitedShare }: LeaseOrder, first: Sql): Sql {
   return sql`coalesce(${first}.due_at <= now() and ${first}.campaign_id <> all (${halted}::uuid[])
     -- All messages of a campaign have the same size.
     and not (${first}.campaign_id <> ${nilId} and ${first}.bytes > ${LARGE_BYTES}

@@ -79,6 +79,22 @@ async function pagesOf(scan: (explaining: Queryable) => Promise<unknown>): Promi
   return pages;
 }
 
+/** Due messages for many workspaces. */
+const waitForEach = (workspaces: number, each: number) =>
+  db.run(sql`
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
+    select md5(n::text)::uuid, gen_random_uuid(), 1, 'open.test', 100, now() + interval '3 days', now() - interval '1 minute'
+    from generate_series(1, ${workspaces}::integer) n, generate_series(1, ${each}::integer)`);
+
+test("a lease costs about the same with a hundred times as many workspaces and messages", async () => {
+  const pagesOfLease = () =>
+    pagesOf((explaining) => new QueueCursor().lease(explaining, orderOf({ limit: 100 })));
+  await waitForEach(30, 20);
+  const few = await pagesOfLease();
+  await waitForEach(3_000, 20);
+  expect((await pagesOfLease()) / few).toBeLessThan(1.5);
+});
+
 test("a scan costs the same however many messages of a saturated lane come first", async () => {
   await wait([...mails(10, "full.test"), ...mails(100, "open.test")]);
   await lease();
