@@ -17,7 +17,7 @@ const found = (change: Partial<Replication>): Replication => ({
 });
 
 test.each<[string, Partial<Replication>, string, RegExp]>([
-  ["two standbys of which one is waited for", {}, "ok", /wait for ANY 1 \(s1, s2\), and 2 standbys/],
+  ["two standbys of which one is waited for", {}, "ok", /wait for ANY 1 \(s1, s2\), and 2 of these standbys/],
   ["a server alone", { synchronous_standby_names: "", standbys: [] }, "ok", /No standby follows/],
   ["commits that are not on the disk", { synchronous_commit: "off" }, "fault", /Set it to on/],
   ["a standby in place of the primary", { is_primary: false }, "fault", /must lead to the primary/],
@@ -36,6 +36,12 @@ test.each<[string, Partial<Replication>, string, RegExp]>([
     /every write waits\. Start one/,
   ],
   ["one standby", { standbys: [standby("s1", "sync")] }, "warning", /Commits wait for one standby \(s1\)/],
+  [
+    "a second standby that is not named",
+    { standbys: [standby("s1", "quorum"), standby("s3", "async")] },
+    "warning",
+    /Commits wait for one standby \(s1\)/,
+  ],
   ["hidden states", { standbys: [standby("s1", null), standby("s2", null)] }, "ok", /grant it pg_monitor/],
 ])("%s", (_what, change, status, message) => {
   expect(judgeReplication(found(change))).toEqual([status, expect.stringMatching(message)]);

@@ -5,7 +5,6 @@ import { findReplication, type Replication } from "#platform/database/replicatio
 import { type Finding, type FindingStatus, of } from "./finding.ts";
 
 const GUIDE = "See docs/high-availability.md.";
-const WAITS = new Set<string | null>(["sync", "quorum"]);
 
 /** Changes nothing. */
 export async function checkReplication(db: Queryable): Promise<Finding> {
@@ -15,6 +14,7 @@ export async function checkReplication(db: Queryable): Promise<Finding> {
 
 const noAnswer = ["not_checked", "The database does not report its standbys."] as const;
 
+/** The status and the sentence of the finding. */
 export function judgeReplication(found: Replication): readonly [FindingStatus, string] {
   const { is_primary, synchronous_commit: commit, synchronous_standby_names: names, standbys } = found;
   if (!is_primary)
@@ -52,21 +52,22 @@ function judgeSynchronous({
 }: Replication): readonly [FindingStatus, string] {
   // Without the privilege the states are hidden, and only the connections count.
   const isHidden = standbys.some(({ sync_state }) => sync_state === null);
-  const waited = standbys.filter(({ sync_state }) => WAITS.has(sync_state));
-  if (standbys.length === 0 || (waited.length === 0 && !isHidden))
+  const named = standbys.filter(({ sync_state }) => sync_state !== "async");
+  const [first, ...others] = named;
+  if (first === undefined)
     return [
       "fault",
       `No standby of synchronous_standby_names (${names}) is connected: every write waits. Start one, or empty the setting. ${GUIDE}`,
     ];
-  if (standbys.length === 1)
+  if (others.length === 0)
     return [
       "warning",
-      `Commits wait for one standby (${standbys[0]?.name}), and every write waits while it is away. Add a second, and set synchronous_standby_names to ANY 1 (s1, s2). ${GUIDE}`,
+      `Commits wait for one standby (${first.name}), and every write waits while it is away. Add a second, and set synchronous_standby_names to ANY 1 (s1, s2). ${GUIDE}`,
     ];
   return isHidden
     ? [
         "ok",
-        `${standbys.length} standbys are connected; their states are hidden from this role (grant it pg_monitor).`,
+        `${named.length} standbys are connected; their states are hidden from this role (grant it pg_monitor).`,
       ]
-    : ["ok", `Commits wait for ${names}, and ${standbys.length} standbys are connected.`];
+    : ["ok", `Commits wait for ${names}, and ${named.length} of these standbys are connected.`];
 }

@@ -76,6 +76,7 @@ test("an idle installation says that nothing waits and that no process runs", as
   expect(stdout).toMatch(
     /Queue +0 waiting, 0 in delivery\n +transactional mail on time, bulk mail on time\n/,
   );
+  expect(stdout).toMatch(/Database +primary.*; no standby\n/);
   expect(stdout).toContain("No process of the service runs.");
 });
 

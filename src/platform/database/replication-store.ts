@@ -40,6 +40,7 @@ export async function findReplication(db: Queryable): Promise<Replication | unde
             order by application_name
           )
           from pg_stat_replication
+          where state is distinct from 'backup'
         ),
         '[]'
       ) as standbys`);
