@@ -51,7 +51,10 @@ const MOST_SILENT = 500;
 const MOST_REQUESTS = 5_000;
 /** Results that one statement writes. */
 const MOST_SETTLED = 200;
-/** The pause between two leases: after one that found some deliveries, while attempts are in progress, and otherwise. */
+/**
+ * The pause between two leases: after one that found some deliveries or while too many are in progress, while some are in
+ * progress, and otherwise.
+ */
 const BUSY_MS = 10;
 const WAITING_MS = 50;
 const IDLE_MS = 1_000;
@@ -112,7 +115,7 @@ export class WebhookSender {
   /** Starts attempts of due deliveries, unless sending is held. @returns how many */
   async sendDue(): Promise<number> {
     const { db, clock } = this.#deps;
-    if (this.#atATime + MOST_LEASED > MOST_AT_A_TIME) return 0;
+    if (this.#isFull) return 0;
     const now = clock.now();
     const [hold] = await Promise.all([findHold(db), queueRequestedTurns(db, now, MOST_REQUESTS)]);
     if (hold !== undefined) return 0;
@@ -138,6 +141,10 @@ export class WebhookSender {
     return this.#attempts.size + this.#unwritten;
   }
 
+  get #isFull(): boolean {
+    return this.#atATime + MOST_LEASED > MOST_AT_A_TIME;
+  }
+
   async #work(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -145,7 +152,7 @@ export class WebhookSender {
         this.#deps.log.error({ err }, "webhook deliveries could not be leased");
         return 0;
       });
-      const pause = found > 0 ? BUSY_MS : this.#atATime > 0 ? WAITING_MS : IDLE_MS;
+      const pause = found > 0 || this.#isFull ? BUSY_MS : this.#atATime > 0 ? WAITING_MS : IDLE_MS;
       if (found < MOST_LEASED) await delay(pause, undefined, { signal }).catch(() => {});
     }
   }
