@@ -5,7 +5,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 
 /**
  * Seconds since the longest waiting message of a priority became due; 0 if none is due. Messages under way, of suspended
- * workspaces and of the `halted` campaigns do not count. A loose index scan with one step for each line (lease-store.ts),
+ * workspaces and of the `halted` campaigns do not count. A loose index scan with one step for each line (open-lines-store.ts),
  * however many messages wait.
  */
 export async function oldestDueSeconds(
