@@ -12,11 +12,11 @@ begin
   raise exception 'audit events are never changed';
 end $function$
 ;
-CREATE OR REPLACE FUNCTION public.subscriber_words(email text, first_name text, last_name text)
+CREATE OR REPLACE FUNCTION public.subscriber_words(workspace_id uuid, email text, first_name text, last_name text)
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector(array_remove(string_to_array(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(((((split_part(email, '@'::text, 1) || ' '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))), '.'::text, ' '::text), ','::text, ' '::text), '+'::text, ' '::text), '_'::text, ' '::text), '-'::text, ' '::text), ''''::text, ' '::text), '’'::text, ' '::text), '"'::text, ' '::text), '/'::text, ' '::text), '('::text, ' '::text), ')'::text, ' '::text), ' '::text), ''::text))
+RETURN array_to_tsvector(array_remove(string_to_array((encode(substr(uuid_send(workspace_id), 11), 'base64'::text) || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(((((split_part(email, '@'::text, 1) || ' '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))), '.'::text, ' '::text), ','::text, ' '::text), '+'::text, ' '::text), '_'::text, ' '::text), '-'::text, ' '::text), ''''::text, ' '::text), '’'::text, ' '::text), '"'::text, ' '::text), '/'::text, ' '::text), '('::text, ' '::text), ')'::text, ' '::text), ' '::text, (' '::text || encode(substr(uuid_send(workspace_id), 11), 'base64'::text)))), ' '::text), encode(substr(uuid_send(workspace_id), 11), 'base64'::text)))
 ;
 CREATE TRIGGER audit_events_append_only BEFORE UPDATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_update();
 create collation case_folding;
@@ -1702,6 +1702,13 @@ create table schema_migrations (
   PRIMARY KEY (name)
 );
 
+create table scored_mail (
+  workspace_id uuid not null,
+  scored_to uuid not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table secret_key_rings (
   process_id uuid not null,
   host text not null,
@@ -1982,13 +1989,28 @@ create table subscriber_counters (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
+create table subscriber_stats (
+  workspace_id uuid not null,
+  subscriber_id uuid not null,
+  last_opened_at timestamp with time zone,
+  last_clicked_at timestamp with time zone,
+  first_sent_at timestamp with time zone,
+  last_sent_at timestamp with time zone,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  bounce_count integer default 0 not null,
+  complaint_count integer default 0 not null,
+  PRIMARY KEY (workspace_id, subscriber_id)
+);
+CREATE INDEX subscriber_stats_by_clicking ON subscriber_stats USING btree (workspace_id, last_clicked_at DESC NULLS LAST, subscriber_id DESC);
+CREATE INDEX subscriber_stats_by_opening ON subscriber_stats USING btree (workspace_id, last_opened_at DESC NULLS LAST, subscriber_id DESC);
+
 create table subscribers (
   workspace_id uuid not null,
   active_lists bytea not null,
   status text not null,
   email_domain text generated always as (split_part(email, '@'::text, 2)) stored not null,
   engagement_score smallint default 0 not null,
-  last_sent_at timestamp with time zone,
   last_opened_at timestamp with time zone,
   last_clicked_at timestamp with time zone,
   custom_fields jsonb default '{}'::jsonb not null,
@@ -1998,27 +2020,20 @@ create table subscribers (
   last_name text,
   source text,
   id uuid not null,
-  sent_count integer default 0 not null,
-  delivered_count integer default 0 not null,
-  bounce_count integer default 0 not null,
-  complaint_count integer default 0 not null,
   open_count integer default 0 not null,
   unique_open_count integer default 0 not null,
   click_count integer default 0 not null,
   unique_click_count integer default 0 not null,
-  first_sent_at timestamp with time zone,
   updated_at timestamp with time zone not null,
   UNIQUE (workspace_id, email),
   PRIMARY KEY (workspace_id, id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
-CREATE INDEX subscribers_by_clicking ON subscribers USING btree (workspace_id, last_clicked_at DESC NULLS LAST, id DESC);
-CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin ((ARRAY[workspace_id]), custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
 CREATE INDEX subscribers_by_joining ON subscribers USING btree (workspace_id, created_at, id);
-CREATE INDEX subscribers_by_opening ON subscribers USING btree (workspace_id, last_opened_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
+CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(workspace_id, email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
 
 create table subscriptions (
   workspace_id uuid not null,
