@@ -95,39 +95,38 @@ export async function countEngagements(
       engaged_count = d.engaged_count + excluded.engaged_count`);
 }
 
-/** People of all workspaces with a score above 0, a page at a time in the order of their keys. */
+/** A person with the stored engagement score. */
+export type ScoredPerson = Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score">;
+
+/** Those of these people whose score is above 0. */
 export function listScored(
   db: Queryable,
-  after: Pick<PersonEngagement, "workspaceId" | "subscriberId"> | null,
-  most: number,
-): Promise<Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score">[]> {
+  workspaceId: WorkspaceId,
+  subscriberIds: readonly string[],
+): Promise<ScoredPerson[]> {
   return db.rows(sql`
     select workspace_id as "workspaceId", id as "subscriberId", engagement_score as score from subscribers
-    where engagement_score > 0
-      and (${after === null} or (workspace_id, id) > (${after?.workspaceId}::uuid, ${after?.subscriberId}::uuid))
-    order by workspace_id, id limit ${most}`);
+    where workspace_id = ${workspaceId} and id = any(${subscriberIds}::uuid[]) and engagement_score > 0`);
 }
 
 /**
- * Sets scores that have not changed since they were read: a person who engaged in the meantime has a newer score. Rows
- * that are locked are skipped, not waited for.
+ * Sets scores that have not changed since they were read: a person who engaged in the meantime has a newer score. Locks
+ * the people in the order of their addresses.
  * @returns how many were set
  */
 export function updateScores(
-  db: Queryable,
-  people: readonly (Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score"> & {
-    readonly was: number;
-  })[],
+  tx: Queryable,
+  people: readonly (ScoredPerson & { readonly was: number })[],
 ): Promise<number> {
-  return db.run(sql`
-    with free as materialized (
+  return tx.run(sql`
+    with locked as materialized (
       select s.workspace_id, s.id, n.score
       from unnest(${people.map((one) => one.workspaceId)}::uuid[], ${people.map((one) => one.subscriberId)}::uuid[],
         ${people.map((one) => one.was)}::smallint[], ${people.map((one) => one.score)}::smallint[])
         as n (workspace_id, id, was, score)
       join subscribers s on s.workspace_id = n.workspace_id and s.id = n.id and s.engagement_score = n.was
-      for no key update of s skip locked
+      order by s.workspace_id, s.email for no key update of s
     )
-    update subscribers s set engagement_score = f.score
-    from free f where s.workspace_id = f.workspace_id and s.id = f.id`);
+    update subscribers s set engagement_score = l.score
+    from locked l where s.workspace_id = l.workspace_id and s.id = l.id`);
 }
