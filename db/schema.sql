@@ -2002,8 +2002,8 @@ create table subscriber_stats (
   complaint_count integer default 0 not null,
   PRIMARY KEY (workspace_id, subscriber_id)
 );
-CREATE INDEX subscriber_stats_by_clicking ON subscriber_stats USING btree (workspace_id, last_clicked_at DESC NULLS LAST, subscriber_id DESC);
-CREATE INDEX subscriber_stats_by_opening ON subscriber_stats USING btree (workspace_id, last_opened_at DESC NULLS LAST, subscriber_id DESC);
+CREATE INDEX subscriber_stats_by_clicking ON subscriber_stats USING btree (workspace_id, last_clicked_at DESC, subscriber_id DESC) WHERE (last_clicked_at IS NOT NULL);
+CREATE INDEX subscriber_stats_by_opening ON subscriber_stats USING btree (workspace_id, last_opened_at DESC, subscriber_id DESC) WHERE (last_opened_at IS NOT NULL);
 
 create table subscribers (
   workspace_id uuid not null,

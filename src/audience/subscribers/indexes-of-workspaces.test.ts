@@ -65,8 +65,13 @@ test.each(["anna", "ann", "person3 anna"])(
 
 test("a filter by a custom field reads no people of other workspaces", async () => {
   const filter = {
-    ...{ joinedFrom: null, joinedTo: null, openedSince: null, neverOpened: false, clickedSince: null },
-    ...{ neverClicked: false, fieldParts: ['{"city":"Rome"}'] },
+    joinedFrom: null,
+    joinedTo: null,
+    openedSince: null,
+    neverOpened: false,
+    clickedSince: null,
+    neverClicked: false,
+    fieldParts: ['{"city":"Rome"}'],
   };
   const selection = { mailingListId: null, status: undefined, search: undefined, filter };
   const selected = sql`select id from ${selectedIdsSql(workspaceId, selection)} p`;

@@ -43,8 +43,17 @@ test("a message changes no row of people, and adds no entry to any index", async
 test("an open adds no entry to the indexes of people", async () => {
   const openedAt = new Date();
   const opens = people.slice(0, 3).map(({ id: subscriberId }) => ({
-    ...{ workspaceId, subscriberId, mailingListId: list, opens: 1, clicks: 0, openedAt, clickedAt: null },
-    ...{ isFirstOpen: true, isFirstClick: false, isFirst: true, score: 25 },
+    workspaceId,
+    subscriberId,
+    mailingListId: list,
+    opens: 1,
+    clicks: 0,
+    openedAt,
+    clickedAt: null,
+    isFirstOpen: true,
+    isFirstClick: false,
+    isFirst: true,
+    score: 25,
   }));
   await db.transaction(async (tx) => {
     await countEngagements(tx, opens, openedAt);

@@ -5,7 +5,8 @@
  *
  * All transactions lock in one order, which prevents deadlocks: the list (lockMailingList in mailing-lists/store.ts), the
  * people in the order of their addresses (when people are added, new ones before known ones), their figures
- * (subscriber_stats) in the order of their ids, memberships, and counters once at the end (counters.ts). A transaction that has locked a person may change all memberships of that person.
+ * (subscriber_stats) in the order of their ids, memberships, and counters once at the end (counters.ts). A transaction that
+ * has locked a person may change all memberships of that person.
  *
  * Statements start from the given people and reach the tables row by row through an index (the laterals), and write the
  * rows that they read by ctid, which is stable because the rows are locked. For a new workspace the statistics are
