@@ -68,7 +68,7 @@ export async function loadAudience(
   const rate = people / ((performance.now() - startedAt) / 1_000);
   await importPeople(database, workspaceId, half, people, 2, line);
   await engage(database, workspaceId);
-  await database.run(sql`vacuum analyze subscribers, memberships`);
+  await database.run(sql`vacuum analyze subscribers, subscriber_stats, memberships`);
   return { everybody, half, rate };
 }
 
@@ -117,14 +117,20 @@ async function engage(database: Database, workspaceId: WorkspaceId): Promise<voi
   for (let step = 0; step < STEPS; step++) {
     await database.run(sql`
       update subscribers
-      set sent_count = 20, delivered_count = 20, first_sent_at = now() - interval '1 year',
-        last_sent_at = now() - make_interval(days => hash & 31),
-        open_count = (hash >> 3) & 15, unique_open_count = (hash >> 3) & 7,
+      set open_count = (hash >> 3) & 15, unique_open_count = (hash >> 3) & 7,
         click_count = (hash >> 7) & 3, unique_click_count = (hash >> 7) & 1,
         engagement_score = (hash & 127) * 100 / 127,
         last_opened_at = case when hash % 3 = 0 then now() - make_interval(days => (hash >> 5) & 255) end,
         last_clicked_at = case when hash % 7 = 0 then now() - make_interval(days => (hash >> 5) & 255) end
       from (select id as person, hashtext(email) as hash from subscribers where workspace_id = ${workspaceId}) h
       where workspace_id = ${workspaceId} and id = person and (hash >> 16) & ${STEPS - 1} = ${step}`);
+    await database.run(sql`
+      update subscriber_stats t
+      set sent_count = 20, delivered_count = 20, first_sent_at = now() - interval '1 year',
+        last_sent_at = now() - make_interval(days => hash & 31), last_opened_at = h.last_opened_at,
+        last_clicked_at = h.last_clicked_at
+      from (select id as person, hashtext(email) as hash, last_opened_at, last_clicked_at from subscribers
+        where workspace_id = ${workspaceId}) h
+      where workspace_id = ${workspaceId} and subscriber_id = person and (hash >> 16) & ${STEPS - 1} = ${step}`);
   }
 }

@@ -69,6 +69,6 @@ export async function makePeopleData(
     await importPeople(database, workspace.id, list, SMALL, 1, namedLine);
     smallKey = key.key;
   }
-  await database.run(sql`vacuum analyze subscribers, memberships`);
+  await database.run(sql`vacuum analyze subscribers, subscriber_stats, memberships`);
   return { everybody, half, smallKey };
 }

@@ -12,11 +12,11 @@ begin
   raise exception 'audit events are never changed';
 end $function$
 ;
-CREATE OR REPLACE FUNCTION public.subscriber_words(email text, first_name text, last_name text)
+CREATE OR REPLACE FUNCTION public.subscriber_words(workspace_id uuid, email text, first_name text, last_name text)
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN array_to_tsvector(array_remove(string_to_array(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(((((split_part(email, '@'::text, 1) || ' '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))), '.'::text, ' '::text), ','::text, ' '::text), '+'::text, ' '::text), '_'::text, ' '::text), '-'::text, ' '::text), ''''::text, ' '::text), '’'::text, ' '::text), '"'::text, ' '::text), '/'::text, ' '::text), '('::text, ' '::text), ')'::text, ' '::text), ' '::text), ''::text))
+RETURN array_to_tsvector(array_remove(string_to_array((encode(substr(uuid_send(workspace_id), 11), 'base64'::text) || replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(replace(lower(((((split_part(email, '@'::text, 1) || ' '::text) || COALESCE(first_name, ''::text)) || ' '::text) || COALESCE(last_name, ''::text))), '.'::text, ' '::text), ','::text, ' '::text), '+'::text, ' '::text), '_'::text, ' '::text), '-'::text, ' '::text), ''''::text, ' '::text), '’'::text, ' '::text), '"'::text, ' '::text), '/'::text, ' '::text), '('::text, ' '::text), ')'::text, ' '::text), ' '::text, (' '::text || encode(substr(uuid_send(workspace_id), 11), 'base64'::text)))), ' '::text), encode(substr(uuid_send(workspace_id), 11), 'base64'::text)))
 ;
 CREATE TRIGGER audit_events_append_only BEFORE UPDATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_update();
 create collation case_folding;
@@ -141,25 +141,25 @@ CREATE INDEX autoresponder_contents_with_media ON autoresponder_contents USING g
 create table autoresponder_counters (
   workspace_id uuid not null,
   autoresponder_id uuid not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  sent bigint default 0 not null,
-  hard_bounced bigint default 0 not null,
-  failures_in_a_row bigint default 0 not null,
-  opens bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  activities bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
   PRIMARY KEY (workspace_id, autoresponder_id)
 );
 
@@ -207,25 +207,25 @@ create table autoresponder_step_counters (
   workspace_id uuid not null,
   step_id uuid not null,
   autoresponder_id uuid not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  sent bigint default 0 not null,
-  hard_bounced bigint default 0 not null,
-  failures_in_a_row bigint default 0 not null,
-  opens bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  activities bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
   PRIMARY KEY (workspace_id, step_id)
 );
 
@@ -421,25 +421,25 @@ create table bulk_action_batches (
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  sent bigint default 0 not null,
-  hard_bounced bigint default 0 not null,
-  failures_in_a_row bigint default 0 not null,
-  opens bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  activities bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
   PRIMARY KEY (workspace_id, campaign_id)
 );
 
@@ -447,14 +447,14 @@ create table campaign_domains (
   workspace_id uuid not null,
   campaign_id uuid not null,
   domain text not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
   PRIMARY KEY (workspace_id, campaign_id, domain)
 );
 
@@ -484,8 +484,8 @@ create table campaign_links (
   index smallint not null,
   url text not null,
   is_personal boolean not null,
-  click_count bigint default 0 not null,
-  unique_click_count bigint default 0 not null,
+  click_count integer default 0 not null,
+  unique_click_count integer default 0 not null,
   target_url text,
   target_changed_at timestamp with time zone,
   PRIMARY KEY (workspace_id, campaign_id, index)
@@ -543,24 +543,24 @@ create table campaigns (
   segment_name text,
   tracks_opens boolean,
   tracks_clicks boolean,
-  total_recipients bigint default 0 not null,
-  estimated_recipients bigint default 0 not null,
+  total_recipients integer default 0 not null,
+  estimated_recipients integer default 0 not null,
   expanded_to uuid,
   expanded_at timestamp with time zone,
   expand_after timestamp with time zone,
   expansion_failures smallint default 0 not null,
-  excluded_suppressed bigint default 0 not null,
-  excluded_unsubscribed bigint default 0 not null,
-  excluded_invalid bigint default 0 not null,
-  excluded_duplicate bigint default 0 not null,
+  excluded_suppressed integer default 0 not null,
+  excluded_unsubscribed integer default 0 not null,
+  excluded_invalid integer default 0 not null,
+  excluded_duplicate integer default 0 not null,
   sent_at timestamp with time zone,
   completed_at timestamp with time zone,
   paused_at timestamp with time zone,
   pause_reason text,
-  brake_sent bigint default 0 not null,
-  brake_bounced bigint default 0 not null,
-  brake_complained bigint default 0 not null,
-  brake_failures bigint default 0 not null,
+  brake_sent integer default 0 not null,
+  brake_bounced integer default 0 not null,
+  brake_complained integer default 0 not null,
+  brake_failures integer default 0 not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
@@ -641,14 +641,14 @@ create table consent_wordings (
 );
 CREATE INDEX consent_wordings_by_use ON consent_wordings USING btree (used_at);
 
-create table content_days (
+create table content_months (
   workspace_id uuid not null,
-  day date not null,
+  month date not null,
   bytes bigint not null,
-  PRIMARY KEY (workspace_id, day),
+  PRIMARY KEY (workspace_id, month),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
-CREATE INDEX content_days_by_age ON content_days USING btree (day);
+CREATE INDEX content_months_by_age ON content_months USING btree (month);
 
 create unlogged table content_previews (
   workspace_id uuid not null,
@@ -988,10 +988,10 @@ CREATE INDEX known_browsers_of_user ON known_browsers USING btree (user_id, seen
 create table list_counters (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
-  active bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  bounced bigint default 0 not null,
-  complained bigint default 0 not null,
+  active integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
   revision bigint default 1 not null,
   PRIMARY KEY (workspace_id, mailing_list_id)
 );
@@ -1000,17 +1000,17 @@ create table list_days (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
   day date not null,
-  subscribed bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  bounced bigint default 0 not null,
-  complained bigint default 0 not null,
-  sent_count bigint default 0 not null,
-  delivered_count bigint default 0 not null,
-  bounce_count bigint default 0 not null,
-  complaint_count bigint default 0 not null,
-  open_count bigint default 0 not null,
-  click_count bigint default 0 not null,
-  engaged_count bigint default 0 not null,
+  subscribed integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  bounce_count integer default 0 not null,
+  complaint_count integer default 0 not null,
+  open_count integer default 0 not null,
+  click_count integer default 0 not null,
+  engaged_count integer default 0 not null,
   PRIMARY KEY (workspace_id, mailing_list_id, day)
 );
 
@@ -1415,7 +1415,7 @@ create table report_category_days (
   day date not null,
   bounce_type text not null,
   category text not null,
-  bounces bigint default 0 not null,
+  bounces integer default 0 not null,
   PRIMARY KEY (workspace_id, day, bounce_type, category)
 );
 
@@ -1423,25 +1423,25 @@ create table report_domain_days (
   workspace_id uuid not null,
   day date not null,
   domain text not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  hard_bounces bigint default 0 not null,
-  soft_bounces bigint default 0 not null,
-  block_bounces bigint default 0 not null,
-  complaints bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
   PRIMARY KEY (workspace_id, day, domain)
 );
 CREATE INDEX report_domain_days_with_bounces ON report_domain_days USING btree (workspace_id, day) INCLUDE (domain, hard_bounces, soft_bounces, block_bounces) WHERE (((hard_bounces + soft_bounces) + block_bounces) <> 0);
@@ -1450,25 +1450,25 @@ create table report_domain_weeks (
   workspace_id uuid not null,
   week date not null,
   domain text not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  hard_bounces bigint default 0 not null,
-  soft_bounces bigint default 0 not null,
-  block_bounces bigint default 0 not null,
-  complaints bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
   PRIMARY KEY (workspace_id, week, domain)
 );
 CREATE INDEX report_domain_weeks_with_bounces ON report_domain_weeks USING btree (workspace_id, week) INCLUDE (domain, hard_bounces, soft_bounces, block_bounces) WHERE (((hard_bounces + soft_bounces) + block_bounces) <> 0);
@@ -1477,25 +1477,25 @@ create table report_eighths (
   workspace_id uuid not null,
   eighth timestamp with time zone not null,
   source text not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  hard_bounces bigint default 0 not null,
-  soft_bounces bigint default 0 not null,
-  block_bounces bigint default 0 not null,
-  complaints bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
   PRIMARY KEY (workspace_id, eighth, source)
 );
 
@@ -1503,14 +1503,14 @@ create table report_ip_days (
   workspace_id uuid not null,
   day date not null,
   source_ip inet not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
   PRIMARY KEY (workspace_id, day, source_ip)
 );
 
@@ -1603,25 +1603,25 @@ create table report_sender_days (
   workspace_id uuid not null,
   day date not null,
   from_domain text not null,
-  queued bigint default 0 not null,
-  deferred bigint default 0 not null,
-  delivered bigint default 0 not null,
-  bounced bigint default 0 not null,
-  failed bigint default 0 not null,
-  suppressed bigint default 0 not null,
-  cancelled bigint default 0 not null,
-  complained bigint default 0 not null,
-  unique_opens bigint default 0 not null,
-  unique_clicks bigint default 0 not null,
-  opens bigint default 0 not null,
-  clicks bigint default 0 not null,
-  machine_opens bigint default 0 not null,
-  machine_clicks bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  hard_bounces bigint default 0 not null,
-  soft_bounces bigint default 0 not null,
-  block_bounces bigint default 0 not null,
-  complaints bigint default 0 not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
   PRIMARY KEY (workspace_id, day, from_domain)
 );
 
@@ -1665,16 +1665,14 @@ create table routing_rules (
   CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
-create table running_processes (
+create unlogged table running_processes (
   id uuid not null,
   host text not null,
   pid integer not null,
   roles text[] not null,
   version text not null,
   node_version text not null,
-  key_fingerprints bytea[],
   waits jsonb default '[]'::jsonb not null,
-  paused_lanes jsonb default '{}'::jsonb not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   PRIMARY KEY (id)
@@ -1704,6 +1702,22 @@ create table schema_migrations (
   PRIMARY KEY (name)
 );
 
+create table scored_mail (
+  workspace_id uuid not null,
+  scored_to uuid not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table secret_key_rings (
+  process_id uuid not null,
+  host text not null,
+  pid integer not null,
+  fingerprints bytea[] not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (process_id)
+);
+
 create table secret_keys (
   fingerprint bytea not null,
   added_at timestamp with time zone default now() not null,
@@ -1722,7 +1736,7 @@ create table segments (
   referenced_segments uuid[] not null,
   rule_count smallint not null,
   is_active boolean not null,
-  subscriber_count bigint,
+  subscriber_count integer,
   counted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -1966,14 +1980,30 @@ create table submissions (
 
 create table subscriber_counters (
   workspace_id uuid not null,
-  active bigint default 0 not null,
-  unsubscribed bigint default 0 not null,
-  bounced bigint default 0 not null,
-  complained bigint default 0 not null,
+  active integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
   revision bigint default 1 not null,
   PRIMARY KEY (workspace_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+
+create table subscriber_stats (
+  workspace_id uuid not null,
+  subscriber_id uuid not null,
+  last_opened_at timestamp with time zone,
+  last_clicked_at timestamp with time zone,
+  first_sent_at timestamp with time zone,
+  last_sent_at timestamp with time zone,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  bounce_count integer default 0 not null,
+  complaint_count integer default 0 not null,
+  PRIMARY KEY (workspace_id, subscriber_id)
+);
+CREATE INDEX subscriber_stats_by_clicking ON subscriber_stats USING btree (workspace_id, last_clicked_at DESC, subscriber_id DESC) WHERE (last_clicked_at IS NOT NULL);
+CREATE INDEX subscriber_stats_by_opening ON subscriber_stats USING btree (workspace_id, last_opened_at DESC, subscriber_id DESC) WHERE (last_opened_at IS NOT NULL);
 
 create table subscribers (
   workspace_id uuid not null,
@@ -1981,7 +2011,6 @@ create table subscribers (
   status text not null,
   email_domain text generated always as (split_part(email, '@'::text, 2)) stored not null,
   engagement_score smallint default 0 not null,
-  last_sent_at timestamp with time zone,
   last_opened_at timestamp with time zone,
   last_clicked_at timestamp with time zone,
   custom_fields jsonb default '{}'::jsonb not null,
@@ -1991,27 +2020,20 @@ create table subscribers (
   last_name text,
   source text,
   id uuid not null,
-  sent_count integer default 0 not null,
-  delivered_count integer default 0 not null,
-  bounce_count integer default 0 not null,
-  complaint_count integer default 0 not null,
   open_count integer default 0 not null,
   unique_open_count integer default 0 not null,
   click_count integer default 0 not null,
   unique_click_count integer default 0 not null,
-  first_sent_at timestamp with time zone,
   updated_at timestamp with time zone not null,
   UNIQUE (workspace_id, email),
   PRIMARY KEY (workspace_id, id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
-CREATE INDEX subscribers_by_clicking ON subscribers USING btree (workspace_id, last_clicked_at DESC NULLS LAST, id DESC);
-CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin ((ARRAY[workspace_id]), custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
 CREATE INDEX subscribers_by_joining ON subscribers USING btree (workspace_id, created_at, id);
-CREATE INDEX subscribers_by_opening ON subscribers USING btree (workspace_id, last_opened_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
-CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
+CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(workspace_id, email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
 
 create table subscriptions (
   workspace_id uuid not null,
@@ -2062,7 +2084,7 @@ create table suppression_lists (
   segment_id uuid,
   is_system boolean default false not null,
   is_active boolean default true not null,
-  entry_count bigint default 0 not null,
+  entry_count integer default 0 not null,
   revision bigint default 1 not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -2268,6 +2290,8 @@ create table webhook_deliveries (
   attempts integer default 0 not null,
   tries smallint default 0 not null,
   next_attempt_at timestamp with time zone,
+  lease_number integer default 0 not null,
+  leased_until timestamp with time zone,
   attempted_at timestamp with time zone,
   status_code smallint,
   error text,
@@ -2281,30 +2305,7 @@ CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (create
 CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries USING btree (workspace_id, webhook_id, status, id) WHERE (status <> 'delivered'::text);
 CREATE INDEX webhook_deliveries_by_type ON webhook_deliveries USING btree (workspace_id, webhook_id, type, id);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (workspace_id, webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
-
-create table webhook_leases (
-  workspace_id uuid not null,
-  webhook_id uuid not null,
-  delivery_id uuid not null,
-  lease_id uuid not null,
-  leased_until timestamp with time zone not null,
-  PRIMARY KEY (workspace_id, webhook_id, delivery_id)
-);
-
-create table webhook_turn_requests (
-  workspace_id uuid not null,
-  id bigint not null,
-  due_at timestamp with time zone not null,
-  PRIMARY KEY (workspace_id, id)
-);
-
-create table webhook_turns (
-  workspace_id uuid not null,
-  turn_at timestamp with time zone not null,
-  due_at timestamp with time zone,
-  PRIMARY KEY (workspace_id)
-);
-CREATE INDEX webhook_turns_in_line ON webhook_turns USING btree (turn_at);
+CREATE INDEX webhook_deliveries_leased ON webhook_deliveries USING btree (leased_until) WHERE (leased_until IS NOT NULL);
 
 create table webhooks (
   workspace_id uuid not null,

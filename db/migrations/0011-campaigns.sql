@@ -222,3 +222,13 @@ create table campaign_hours (
   complaints integer not null default 0,
   primary key (workspace_id, campaign_id, hour)
 ) with (fillfactor = 50);
+
+-- How far the mail of a workspace (campaign_recipients and autoresponder_mails) has been read to recalculate the engagement
+-- scores of its recipients.
+create table scored_mail (
+  workspace_id uuid not null,
+  -- The id of the last message.
+  scored_to uuid not null,
+  primary key (workspace_id),
+  foreign key (workspace_id) references workspaces (id)
+);

@@ -82,6 +82,15 @@ with
       $19
     from
       written j
+  ),
+  counted as (
+    insert into
+      subscriber_stats (workspace_id, subscriber_id)
+    select
+      $20,
+      id
+    from
+      written n
   )
 select
   (

@@ -40,7 +40,7 @@ import { subscriberHistory } from "./campaigns/analytics/subscriber-history-stor
 import { forgetRemovedPeople } from "./campaigns/audience/purge-removal-records.ts";
 import { campaigns } from "./campaigns/campaign.ts";
 import { campaignClientEndpoints } from "./campaigns/clients/endpoints.ts";
-import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
+import { engagementScoreRefresh } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
   campaignWithList,
@@ -252,15 +252,9 @@ export function sendingRecurring(parts: SendingJobs, { onCampaignEvents }: Campa
     {
       name: "remove-traces-of-deleted-campaigns",
       seconds: DAY_SECONDS,
-      run: ({ signal }) => purgeDeletedCampaigns(db, signal),
+      run: ({ signal }) => purgeDeletedCampaigns({ db, clock }, signal),
     },
-    {
-      name: "refresh-engagement-scores",
-      seconds: DAY_SECONDS,
-      async run({ signal }) {
-        await refreshEngagementScores({ db, clock }, signal);
-      },
-    },
+    engagementScoreRefresh({ db, clock }),
   ];
 }
 

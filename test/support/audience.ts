@@ -101,5 +101,10 @@ export async function findMiscounts(db: Queryable): Promise<unknown[]> {
           as lists
       from memberships group by 1, 2) m using (workspace_id, id)
     where (s.status, s.active_lists) is distinct from (m.worst, m.lists)`);
-  return (await Promise.all([lists, people, persons])).flat();
+  const stats = db.rows(sql`
+    select 'stats' as of, s.email, t.*
+    from subscribers s full join subscriber_stats t on t.workspace_id = s.workspace_id and t.subscriber_id = s.id
+    where s.id is null or t.subscriber_id is null or (s.last_opened_at, s.last_clicked_at)
+      is distinct from (t.last_opened_at, t.last_clicked_at)`);
+  return (await Promise.all([lists, people, persons, stats])).flat();
 }

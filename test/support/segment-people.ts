@@ -192,10 +192,13 @@ async function scatterHistory(
   for (const { id } of await db.rows<{ id: string }>(sql`select id from subscribers order by email`)) {
     await db.run(sql`
       update subscribers
-      set sent_count = ${roll(4)}, open_count = ${roll(4)}, unique_open_count = ${roll(4)}, click_count = ${roll(3)},
-        engagement_score = ${roll(101)}, last_sent_at = ${moment()}, last_opened_at = ${moment()},
-        last_clicked_at = ${moment()}, created_at = ${moment() ?? now}
+      set open_count = ${roll(4)}, unique_open_count = ${roll(4)}, click_count = ${roll(3)},
+        engagement_score = ${roll(101)}, last_opened_at = ${moment()}, last_clicked_at = ${moment()},
+        created_at = ${moment() ?? now}
       where workspace_id = ${workspaceId} and id = ${id}`);
+    await db.run(sql`
+      update subscriber_stats set sent_count = ${roll(4)}, last_sent_at = ${moment()}
+      where workspace_id = ${workspaceId} and subscriber_id = ${id}`);
     await db.run(sql`
       update memberships set subscribed_at = ${moment() ?? now}, unsubscribed_at = ${moment()}
       where workspace_id = ${workspaceId} and subscriber_id = ${id} and mailing_list_id in (
@@ -209,7 +212,9 @@ export async function readPeople(
   workspaceId: WorkspaceId,
 ): Promise<ReadonlyMap<string, Person>> {
   const rows = await db.rows<Omit<Person, "memberships" | "campaigns"> & { readonly id: string }>(sql`
-    select * from subscribers where workspace_id = ${workspaceId} order by email`);
+    select s.*, t.sent_count, t.last_sent_at
+    from subscribers s join subscriber_stats t on t.workspace_id = s.workspace_id and t.subscriber_id = s.id
+    where s.workspace_id = ${workspaceId} order by email`);
   const memberships = await db.rows<
     Membership & { readonly mailing_list_id: string; readonly subscriber_id: string }
   >(sql`select * from memberships where workspace_id = ${workspaceId}`);

@@ -38,6 +38,7 @@ let offers = "";
 beforeEach(async () => {
   await db.run(sql`delete from memberships`);
   await db.run(sql`delete from subscribers`);
+  await db.run(sql`delete from subscriber_stats`);
   await db.run(sql`delete from subscriber_counters`);
   await db.run(sql`delete from list_counters`);
   [news, offers] = [await newList(db, workspaceId, "News"), await newList(db, workspaceId, "Offers")];

@@ -115,6 +115,9 @@ describe("an export", () => {
     const at = (minutes: number) => new Date(first.getTime() + minutes * 60_000).toISOString();
     await database.run(sql`
       update subscribers set last_opened_at = ${at(1)}, last_clicked_at = ${at(2)} where email = 'b@sf.example'`);
+    await database.run(sql`
+      update subscriber_stats set last_opened_at = ${at(1)}, last_clicked_at = ${at(2)} where subscriber_id in (
+        select id from subscribers where email = 'b@sf.example')`);
     for (const [filter, names] of [
       [{ joined_from: at(1) }, "bc"],
       [{ joined_from: at(1), joined_to: at(2) }, "b"],

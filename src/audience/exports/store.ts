@@ -41,7 +41,7 @@ function fromPeople(workspaceId: WorkspaceId, selection: Selection): Sql {
     from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
     where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
       ${status === null ? empty : sql`and m.status = ${status}`}
-      ${search === null ? empty : sql`and (${join(searchConditions(search), " or ")})`}
+      ${search === null ? empty : sql`and (${join(searchConditions(workspaceId, search), " or ")})`}
       ${filtered.length === 0 ? empty : sql`and ${join(filtered, " and ")}`}
       ${segment === null ? empty : sql`and s.id in (select id from ${segment} g)`}`;
 }

@@ -111,8 +111,8 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
       const now = isSmall ? clock.now() : new Date(Math.floor(clock.now().getTime() / FRESH_MS) * FRESH_MS);
       const segment = (await openBinder(db, workspaceId, [target], now)).bind(target);
       if (!isSmall && search === undefined) return findRemembered(workspaceId, segment, page);
-      const relations = (search === undefined ? [undefined] : searchConditions(search)).map((found) =>
-        membersRelation(workspaceId, segment, found),
+      const relations = (search === undefined ? [undefined] : searchConditions(workspaceId, search)).map(
+        (found) => membersRelation(workspaceId, segment, found),
       );
       const most = search === undefined ? null : MOST_FOUND;
       return withDeadline(db, workspaceId, MOST_MS, (tx) => findPageIn(tx, relations, most, page));

@@ -9,7 +9,13 @@ import type { Page } from "#platform/database/page.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/bound-rule.ts";
+import {
+  doesRead,
+  predicateOf,
+  type RuleGroup,
+  type Segmentation,
+  statusesOf,
+} from "./conditions/bound-rule.ts";
 import { and, type Predicate } from "./conditions/combine-predicates.ts";
 import { isActiveOn } from "./conditions/reference-kinds.ts";
 
@@ -44,24 +50,32 @@ function membersOfStatus(
   if (also === undefined && (met === true || !doesRead(conditions, "person"))) {
     return [sql`select m.subscriber_id as id from memberships m where ${all([isOnList, ...wanted])}`];
   }
+  const people = peopleSql(conditions);
   if (also === undefined && isSparse) {
     // A join could be reordered. Behind `offset 0` the planner looks up by key, whatever its statistics say.
     const isTheirs = sql`s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
     return [
       sql`select m.subscriber_id as id from memberships m
-        cross join lateral (select from subscribers s where ${all([isTheirs, ...wanted])} offset 0) s
+        cross join lateral (select from ${people} where ${all([isTheirs, ...wanted])} offset 0) s
         where ${isOnList}`,
     ];
   }
   if (status === "active" && !doesRead(conditions, "membership")) {
     const isActive = sql`s.workspace_id = ${workspaceId} and ${isActiveOn(mailingListId)}`;
-    return [sql`select s.id from subscribers s where ${all([isActive, ...wanted])}`];
+    return [sql`select s.id from ${people} where ${all([isActive, ...wanted])}`];
   }
   return [
     sql`select s.id from memberships m
-      join subscribers s on s.workspace_id = ${workspaceId} and s.id = m.subscriber_id
+      join ${people} on s.workspace_id = ${workspaceId} and s.id = m.subscriber_id
       where ${all([isOnList, ...wanted])}`,
   ];
+}
+
+/** The rows `s` of people, with their rows `t` of subscriber_stats if the conditions read these. @param people the rows `s` */
+export function peopleSql(conditions: RuleGroup, people = sql`subscribers s`): Sql {
+  return doesRead(conditions, "stats")
+    ? sql`(${people} join subscriber_stats t on t.workspace_id = s.workspace_id and t.subscriber_id = s.id)`
+    : people;
 }
 
 function all(parts: readonly Predicate[]): Sql {

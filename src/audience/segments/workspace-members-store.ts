@@ -7,9 +7,16 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/bound-rule.ts";
+import {
+  doesRead,
+  predicateOf,
+  type RuleGroup,
+  type Segmentation,
+  statusesOf,
+} from "./conditions/bound-rule.ts";
 import { and, type Predicate } from "./conditions/combine-predicates.ts";
 import { isActiveOn } from "./conditions/reference-kinds.ts";
+import { peopleSql } from "./members-store.ts";
 
 /** A range of person ids: after one, up to another or to the end. */
 export interface IdRange {
@@ -31,6 +38,8 @@ interface Question {
   readonly met: Predicate;
   /** Whether it reads the row `m` of memberships. */
   readonly isOfMembership: boolean;
+  /** Conditions that read all that it reads of people. */
+  readonly conditions: RuleGroup;
   readonly listIds: string[];
 }
 
@@ -64,7 +73,8 @@ function questionsOf(workspaceId: WorkspaceId, segmentations: readonly Segmentat
       const isOfMembership = status !== "active" || doesRead(conditions, "membership");
       const key = JSON.stringify([status, isOfMembership, met === true || [met.text, met.values]]);
       const known = questions.get(key);
-      if (known === undefined) questions.set(key, { status, met, isOfMembership, listIds: [mailingListId] });
+      const question = { status, met, isOfMembership, conditions };
+      if (known === undefined) questions.set(key, { ...question, listIds: [mailingListId] });
       else known.listIds.push(mailingListId);
     }
   }
@@ -72,8 +82,8 @@ function questionsOf(workspaceId: WorkspaceId, segmentations: readonly Segmentat
 }
 
 function selectOf(question: Question, { workspaceId, stretch, lists }: Place): Sql {
-  const { status, met, isOfMembership, listIds } = question;
-  const people = stretch ? sql`stretch s` : sql`subscribers s`;
+  const { status, met, isOfMembership, conditions, listIds } = question;
+  const people = peopleSql(conditions, stretch && sql`stretch s`);
   const isTheirs = and([sql`s.workspace_id = ${workspaceId}`, met]);
   if (!isOfMembership) {
     return sql`select s.id from ${people} where ${isTheirs} and ${isActiveOnAny(listIds, lists)}`;

@@ -1,4 +1,4 @@
-/** Engagement with campaigns: counters on the person's row and on the days of their lists. */
+/** Engagement with campaigns: the rows and figures of people, and the days of their lists. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -24,8 +24,8 @@ export interface PersonEngagement {
 }
 
 /**
- * Adds engagements in the caller's transaction. Locks people in the order of their addresses, then days of lists, as
- * all transactions do.
+ * Adds engagements in the caller's transaction. Locks people in the order of their addresses, then their figures in the
+ * order of their ids, then days of lists, as all transactions do.
  */
 export async function countEngagements(
   tx: Queryable,
@@ -35,16 +35,18 @@ export async function countEngagements(
   const column = <Value>(read: (one: PersonEngagement) => Value) => engagements.map(read);
   const number = (read: (one: PersonEngagement) => boolean) => column((one) => Number(read(one)));
   const workspaces = column((one) => one.workspaceId);
+  const people = column((one) => one.subscriberId);
+  const openedAt = column((one) => one.openedAt);
+  const clickedAt = column((one) => one.clickedAt);
   await tx.run(sql`
     with done as (
       select workspace_id, subscriber_id, sum(opens) as opens, sum(clicks) as clicks, sum(first_opens) as first_opens,
         sum(first_clicks) as first_clicks, max(opened_at) as opened_at, max(clicked_at) as clicked_at,
         max(score) as score
-      from unnest(${workspaces}::uuid[], ${column((one) => one.subscriberId)}::uuid[],
+      from unnest(${workspaces}::uuid[], ${people}::uuid[],
         ${column((one) => one.opens)}::int[], ${column((one) => one.clicks)}::int[],
         ${number((one) => one.isFirstOpen)}::int[], ${number((one) => one.isFirstClick)}::int[],
-        ${column((one) => one.openedAt)}::timestamptz[], ${column((one) => one.clickedAt)}::timestamptz[],
-        ${column((one) => one.score)}::smallint[])
+        ${openedAt}::timestamptz[], ${clickedAt}::timestamptz[], ${column((one) => one.score)}::smallint[])
         as d (workspace_id, subscriber_id, opens, clicks, first_opens, first_clicks, opened_at, clicked_at, score)
       group by workspace_id, subscriber_id
     ), locked as materialized (
@@ -59,6 +61,21 @@ export async function countEngagements(
       last_clicked_at = greatest(s.last_clicked_at, d.clicked_at), engagement_score = d.score
     from done d, locked l
     where s.workspace_id = d.workspace_id and s.id = d.subscriber_id and l.workspace_id = s.workspace_id and l.id = s.id`);
+  await tx.run(sql`
+    with done as (
+      select workspace_id, subscriber_id, max(opened_at) as opened_at, max(clicked_at) as clicked_at
+      from unnest(${workspaces}::uuid[], ${people}::uuid[], ${openedAt}::timestamptz[], ${clickedAt}::timestamptz[])
+        as d (workspace_id, subscriber_id, opened_at, clicked_at)
+      group by workspace_id, subscriber_id
+    ), locked as materialized (
+      select t.workspace_id, t.subscriber_id from subscriber_stats t join done using (workspace_id, subscriber_id)
+      order by t.workspace_id, t.subscriber_id for no key update of t
+    )
+    update subscriber_stats t
+    set last_opened_at = greatest(t.last_opened_at, d.opened_at),
+      last_clicked_at = greatest(t.last_clicked_at, d.clicked_at)
+    from done d join locked l using (workspace_id, subscriber_id)
+    where t.workspace_id = d.workspace_id and t.subscriber_id = d.subscriber_id`);
   await tx.run(sql`
     insert into list_days as d (workspace_id, mailing_list_id, day, open_count, click_count, engaged_count)
     select t.workspace_id, mailing_list_id, (${now}::timestamptz at time zone w.timezone)::date,
@@ -78,39 +95,38 @@ export async function countEngagements(
       engaged_count = d.engaged_count + excluded.engaged_count`);
 }
 
-/** People of all workspaces with a score above 0, a page at a time in the order of their keys. */
+/** A person with the stored engagement score. */
+export type ScoredPerson = Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score">;
+
+/** Those of these people whose score is above 0. */
 export function listScored(
   db: Queryable,
-  after: Pick<PersonEngagement, "workspaceId" | "subscriberId"> | null,
-  most: number,
-): Promise<Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score">[]> {
+  workspaceId: WorkspaceId,
+  subscriberIds: readonly string[],
+): Promise<ScoredPerson[]> {
   return db.rows(sql`
     select workspace_id as "workspaceId", id as "subscriberId", engagement_score as score from subscribers
-    where engagement_score > 0
-      and (${after === null} or (workspace_id, id) > (${after?.workspaceId}::uuid, ${after?.subscriberId}::uuid))
-    order by workspace_id, id limit ${most}`);
+    where workspace_id = ${workspaceId} and id = any(${subscriberIds}::uuid[]) and engagement_score > 0`);
 }
 
 /**
- * Sets scores that have not changed since they were read: a person who engaged in the meantime has a newer score. Rows
- * that are locked are skipped, not waited for.
+ * Sets scores that have not changed since they were read: a person who engaged in the meantime has a newer score. Locks
+ * the people in the order of their addresses.
  * @returns how many were set
  */
 export function updateScores(
-  db: Queryable,
-  people: readonly (Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score"> & {
-    readonly was: number;
-  })[],
+  tx: Queryable,
+  people: readonly (ScoredPerson & { readonly was: number })[],
 ): Promise<number> {
-  return db.run(sql`
-    with free as materialized (
+  return tx.run(sql`
+    with locked as materialized (
       select s.workspace_id, s.id, n.score
       from unnest(${people.map((one) => one.workspaceId)}::uuid[], ${people.map((one) => one.subscriberId)}::uuid[],
         ${people.map((one) => one.was)}::smallint[], ${people.map((one) => one.score)}::smallint[])
         as n (workspace_id, id, was, score)
       join subscribers s on s.workspace_id = n.workspace_id and s.id = n.id and s.engagement_score = n.was
-      for no key update of s skip locked
+      order by s.workspace_id, s.email for no key update of s
     )
-    update subscribers s set engagement_score = f.score
-    from free f where s.workspace_id = f.workspace_id and s.id = f.id`);
+    update subscribers s set engagement_score = l.score
+    from locked l where s.workspace_id = l.workspace_id and s.id = l.id`);
 }

@@ -47,6 +47,9 @@ await database.run(sql`
   from (select id, row_number() over (order by created_at) - 1 as n from subscribers
     where workspace_id = ${workspaceId}) r
   where s.id = r.id`);
+await database.run(sql`
+  update subscriber_stats t set last_opened_at = s.last_opened_at, last_clicked_at = s.last_clicked_at
+  from subscribers s where s.workspace_id = t.workspace_id and s.id = t.subscriber_id`);
 
 type Test = (at: number) => boolean;
 const all = Array.from({ length: COUNT }, (_, at) => at);
@@ -223,4 +226,28 @@ test("more people than are counted have a total that says so, and can all be pag
     total: 1,
     total_is_exact: true,
   });
+  // So many are sorted by an index of opens.
+  const opened = ["m7@example.com", "m5000@example.com", "m12@example.com"];
+  for (const [at, email] of opened.entries()) {
+    const time = new Date(START - at * DAY);
+    await database.run(sql`update subscribers set last_opened_at = ${time} where email = ${email}`);
+    await database.run(sql`
+      update subscriber_stats set last_opened_at = ${time} where subscriber_id = (
+        select id from subscribers where email = ${email})`);
+  }
+  const emailsOf = async (query: string) => {
+    const { body } = await call("GET", `/subscribers?sort=-last_opened_at&limit=2${query}`, undefined, {
+      key,
+    });
+    const { subscribers, pagination } = body.data;
+    const emails = subscribers.map(({ email }: { email: string }) => email);
+    return { emails, cursor: pagination.next_cursor };
+  };
+  const newest = await database.row<{ email: string }>(sql`
+    select email from subscribers where workspace_id = ${large} and last_opened_at is null order by id desc limit 1`);
+  const [top, behind] = [await emailsOf(""), await emailsOf("&page=2")];
+  expect(top.emails).toEqual(opened.slice(0, 2));
+  expect(behind.emails).toEqual([opened[2], newest?.email]);
+  expect((await emailsOf(`&after=${top.cursor}`)).emails).toEqual(behind.emails);
+  expect((await emailsOf("&status=unsubscribed")).emails).toEqual([]);
 });

@@ -1,6 +1,8 @@
 /**
  * People by joined, opened, clicked and a custom field, sorted by one of several columns. Each condition and each order
- * has its own index on subscribers (db/migrations/0008-audience.sql; subscribers_by_custom_fields for the field).
+ * has its own index (db/migrations/0008-audience.sql; subscribers_by_custom_fields for the field). The indexes of the last
+ * open and click are on subscriber_stats. They are used if few people meet a condition on such a time, or to sort many: the
+ * planner knows too little to decide that in a join.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
@@ -8,7 +10,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberFilter } from "./page-store.ts";
 import type { PersonFilter, PersonOrder } from "./person-filter.ts";
-import { MOST_FOUND, type PeopleTotal, searchConditions, searchTotal } from "./search-conditions.ts";
+import { MOST_FOUND, type PeopleTotal, searchedPeople, searchTotal } from "./search-conditions.ts";
 
 /** Everything that selects people. */
 export interface PeopleSelection extends SubscriberFilter {
@@ -24,20 +26,19 @@ function conditionsOf(workspaceId: WorkspaceId, { mailingListId, status, filter 
     ...(status === undefined
       ? []
       : [mailingListId === null ? sql`s.status = ${status}` : sql`m.status = ${status}`]),
+    // Both columns of the index on custom fields.
+    ...(filter.fieldParts === null ? [] : [sql`array[s.workspace_id] @> array[${workspaceId}::uuid]`]),
     ...filterConditions(filter, joined),
   ];
 }
 
 /** Conditions of the filter on the rows `s` of subscribers. @param joined the column with the time of joining */
 export function filterConditions(filter: PersonFilter, joined: Sql): Sql[] {
-  const { joinedFrom, joinedTo, openedSince, clickedSince, fieldParts } = filter;
+  const { joinedFrom, joinedTo, fieldParts } = filter;
   return [
     ...(joinedFrom === null ? [] : [sql`${joined} >= ${joinedFrom}`]),
     ...(joinedTo === null ? [] : [sql`${joined} < ${joinedTo}`]),
-    ...(openedSince === null ? [] : [sql`s.last_opened_at >= ${openedSince}`]),
-    ...(filter.neverOpened ? [sql`s.last_opened_at is null`] : []),
-    ...(clickedSince === null ? [] : [sql`s.last_clicked_at >= ${clickedSince}`]),
-    ...(filter.neverClicked ? [sql`s.last_clicked_at is null`] : []),
+    ...timeConditions(filter, sql`s`),
     ...(fieldParts === null
       ? []
       : [
@@ -49,15 +50,53 @@ export function filterConditions(filter: PersonFilter, joined: Sql): Sql[] {
   ];
 }
 
-/** `from` and `where` of the selection without its search. */
-function fromPeople(workspaceId: WorkspaceId, selection: PeopleSelection, ...also: readonly Sql[]): Sql {
+/** Conditions on the last open and click, on a row of `subscribers` or subscriber_stats. */
+function timeConditions(filter: PersonFilter, row: Sql): Sql[] {
+  const { openedSince, clickedSince } = filter;
+  return [
+    ...(openedSince === null ? [] : [sql`${row}.last_opened_at >= ${openedSince}`]),
+    ...(filter.neverOpened ? [sql`${row}.last_opened_at is null`] : []),
+    ...(clickedSince === null ? [] : [sql`${row}.last_clicked_at >= ${clickedSince}`]),
+    ...(filter.neverClicked ? [sql`${row}.last_clicked_at is null`] : []),
+  ];
+}
+
+/** A select in brackets of the ids of the people who meet the conditions on the last open and click. */
+function idsByTimes(workspaceId: WorkspaceId, filter: PersonFilter): Sql {
+  const conditions = [sql`t.workspace_id = ${workspaceId}`, ...timeConditions(filter, sql`t`)];
+  return sql`(select t.subscriber_id from subscriber_stats t where ${join(conditions, " and ")})`;
+}
+
+/**
+ * The condition that finds people by the index of the last open or click, if the filter asks for those since a time and few
+ * people of the workspace meet them; otherwise undefined.
+ */
+export async function findByTimes(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: PersonFilter,
+): Promise<Sql | undefined> {
+  if (filter.openedSince === null && filter.clickedSince === null) return undefined;
+  const ids = idsByTimes(workspaceId, filter);
+  const row = await db.row<{ few: boolean }>(sql`
+    select count(*) <= ${MOST_COUNTED} as few from (select from ${ids} t limit ${MOST_COUNTED + 1}) p`);
+  return row?.few === true ? sql`s.id = any (array${ids})` : undefined;
+}
+
+/** `from` and `where` of the selection without its search. @param people a relation `s` of people */
+function fromPeople(
+  workspaceId: WorkspaceId,
+  selection: PeopleSelection,
+  also: readonly Sql[] = [],
+  people = sql`subscribers s`,
+): Sql {
   const { mailingListId } = selection;
   const member =
     mailingListId === null
       ? empty
       : sql`join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
           and m.subscriber_id = s.id`;
-  return sql`from subscribers s ${member} where ${join([...conditionsOf(workspaceId, selection), ...also], " and ")}`;
+  return sql`from ${people} ${member} where ${join([...conditionsOf(workspaceId, selection), ...also], " and ")}`;
 }
 
 /** Limits the time of each later statement of the transaction. */
@@ -69,8 +108,8 @@ export async function limitStatements(tx: Queryable, mostMs: number): Promise<vo
 export function selectedIdsSql(workspaceId: WorkspaceId, selection: PeopleSelection): Sql {
   const { search } = selection;
   if (search === undefined) return sql`(select s.id ${fromPeople(workspaceId, selection)})`;
-  const branches = searchConditions(search).map(
-    (condition) => sql`select s.id ${fromPeople(workspaceId, selection, condition)}`,
+  const branches = searchedPeople(workspaceId, search).map(
+    (people) => sql`select s.id ${fromPeople(workspaceId, selection, [], people)}`,
   );
   return sql`(${join(branches, " union ")})`;
 }
@@ -94,11 +133,15 @@ export interface SortedId {
 /** People of a selection are counted up to here: counting a third of a million takes a second. */
 export const MOST_COUNTED = 10_000;
 
-/** Counts the people of the selection up to MOST_COUNTED; of a search up to MOST_FOUND. */
+/**
+ * Counts the people of the selection up to MOST_COUNTED; of a search up to MOST_FOUND.
+ * @param byTimes as findByTimes answers
+ */
 export async function countSelected(
   db: Queryable,
   workspaceId: WorkspaceId,
   selection: PeopleSelection,
+  byTimes?: Sql,
 ): Promise<PeopleTotal> {
   const { search } = selection;
   if (search !== undefined) {
@@ -107,22 +150,33 @@ export async function countSelected(
     );
     return searchTotal(found?.total ?? 0);
   }
+  const people = fromPeople(workspaceId, selection, only(byTimes));
   const row = await db.row<{ total: number }>(sql`
-    select count(*)::int as total from (select ${fromPeople(workspaceId, selection)} limit ${MOST_COUNTED + 1}) p`);
+    select count(*)::int as total from (select ${people} limit ${MOST_COUNTED + 1}) p`);
   const total = row?.total ?? 0;
   return { total: Math.min(total, MOST_COUNTED), isExact: total <= MOST_COUNTED };
 }
 
+const only = (condition: Sql | undefined): Sql[] => (condition === undefined ? [] : [condition]);
+
 function foundIds(workspaceId: WorkspaceId, selection: PeopleSelection, search: string): Sql {
-  const branches = searchConditions(search).map(
-    (condition) => sql`(select s.id ${fromPeople(workspaceId, selection, condition)} limit ${MOST_FOUND})`,
+  const branches = searchedPeople(workspaceId, search).map(
+    (people) => sql`(select s.id ${fromPeople(workspaceId, selection, [], people)} limit ${MOST_FOUND})`,
   );
   return sql`(select id from (${join(branches, " union ")}) f limit ${MOST_FOUND})`;
 }
 
+/** How the people of a page are found, besides their order. */
+export interface PageAccess {
+  /** As findByTimes answers. */
+  readonly byTimes: Sql | undefined;
+  /** Whether the selection has more people than are counted: a page of them is read from the index of its order. */
+  readonly areMany: boolean;
+}
+
 /**
- * The ids of a page, in order; people without the value come last. A cursor enters the index at its row. Then people
- * without a value are a second range of the index, read only if the first does not fill the page.
+ * The ids of a page, in order; people without the value come last. A cursor enters the index at its row. People without
+ * a value are a range of their own, read only if the first does not fill the page.
  */
 export function listSelected(
   db: Queryable,
@@ -130,35 +184,55 @@ export function listSelected(
   selection: PeopleSelection,
   order: PersonOrder,
   page: Page,
+  { byTimes, areMany }: PageAccess,
 ): Promise<SortedId[]> {
   const { after, afterKey = "", limit, offset } = page;
   const { column, isRising, isOptional } = orders[order];
   const isEmail = order === "email" || order === "-email";
-  const directions = [isRising ? "asc" : "desc", isOptional ? "nulls last" : ""].join(" ");
-  const sorted = (rows: Sql) =>
-    sql`order by ${rows}${column} ${raw(directions)}, ${rows}id ${raw(isRising ? "asc" : "desc")}`;
-  const people = (...also: readonly Sql[]) => sql`
-    (select s.id, s.${column} ${peopleSql(workspaceId, selection, also)} ${sorted(sql`s.`)}
-      limit ${limit} offset ${offset})`;
+  const direction = raw(isRising ? "asc" : "desc");
   const than = raw(isRising ? ">" : "<");
-  const isBehind = sql`(s.${column}, s.id) ${than} (${afterKey}::${raw(isEmail ? "text" : "timestamptz")}, ${after}::uuid)`;
-  const isNone = sql`s.${column} is null`;
-  const ranges =
-    after === undefined
-      ? [people()]
-      : afterKey === ""
-        ? [people(isNone, sql`s.id ${than} ${after}`)]
-        : [people(isBehind), ...(isOptional ? [people(isNone)] : [])];
+  // Of the optional columns subscriber_stats has the index.
+  const isWalk = isOptional && areMany && selection.search === undefined;
+  const [value, id] = isWalk ? [sql`t.${column}`, sql`t.subscriber_id`] : [sql`s.${column}`, sql`s.id`];
+  const afterId = sql`s.id ${than} ${after}`;
+  const isBehind = sql`(${value}, ${id}) ${than} (${afterKey}::${raw(isEmail ? "text" : "timestamptz")}, ${after}::uuid)`;
+  const withValue = (also: readonly Sql[]) => {
+    const has = isOptional ? [sql`${value} is not null`, ...also] : also;
+    const from = isWalk
+      ? walkSql(workspaceId, selection, has)
+      : peopleSql(workspaceId, selection, [...only(byTimes), ...has]);
+    return sql`(select ${id} as id, ${value} ${from} order by ${value} ${direction}, ${id} ${direction}
+      limit ${limit + offset})`;
+  };
+  const withoutValue = (also: readonly Sql[]) => sql`
+    (select s.id, s.${column}
+      ${peopleSql(workspaceId, selection, [...only(byTimes), sql`s.${column} is null`, ...also])}
+      order by s.id ${direction} limit ${limit + offset})`;
+  const isShort = sql`(select count(*) from valued) < ${limit + offset}`;
+  const isAmongThem = after !== undefined && afterKey === "";
+  const valued = withValue(after === undefined ? [] : [isBehind]);
+  const ranges = isAmongThem
+    ? withoutValue([afterId])
+    : sql`select * from valued ${isOptional ? sql`union all ${withoutValue([isShort])}` : empty}`;
   // Microseconds, as PostgreSQL compares them.
   const key = isEmail ? column : sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
   return db.rows(sql`
-    select id, coalesce(${key}, '') as key from (${join(ranges, " union all ")}) p
-    ${sorted(empty)} limit ${limit}`);
+    ${isAmongThem ? empty : sql`with valued as materialized ${valued}`}
+    select id, coalesce(${key}, '') as key from (${ranges}) p
+    order by ${column} ${direction} nulls last, id ${direction} limit ${limit} offset ${offset}`);
+}
+
+/** The selection from the rows `t` of subscriber_stats, each with a look-up of its person. */
+function walkSql(workspaceId: WorkspaceId, selection: PeopleSelection, also: readonly Sql[]): Sql {
+  const isTheirs = sql`s.id = t.subscriber_id`;
+  return sql`
+    from subscriber_stats t cross join lateral (select ${fromPeople(workspaceId, selection, [isTheirs])} offset 0) s
+    where ${join([sql`t.workspace_id = ${workspaceId}`, ...also], " and ")}`;
 }
 
 function peopleSql(workspaceId: WorkspaceId, selection: PeopleSelection, also: readonly Sql[]): Sql {
   const { search } = selection;
-  if (search === undefined) return fromPeople(workspaceId, selection, ...also);
+  if (search === undefined) return fromPeople(workspaceId, selection, also);
   // As an array they are found once, before people are read by id; in a join the planner may search for each person.
   const isFound = sql`s.id = any (array(select id from ${foundIds(workspaceId, selection, search)} f))`;
   return sql`from subscribers s where ${join([sql`s.workspace_id = ${workspaceId}`, isFound, ...also], " and ")}`;

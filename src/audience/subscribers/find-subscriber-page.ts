@@ -9,9 +9,11 @@ import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   countSelected,
+  findByTimes,
   limitStatements,
   listByEmail,
   listSelected,
+  MOST_COUNTED,
   type PeopleSelection,
   type SortedId,
 } from "./filtered-people-store.ts";
@@ -66,15 +68,21 @@ export class SelectedPages {
     const total = isAll
       ? { total: totalInStatus(counts, status), isExact: true }
       : await this.#totals.get(question, () =>
-          this.#inTime(workspaceId, (tx) => countSelected(tx, workspaceId, selection)),
+          this.#inTime(workspaceId, async (tx) =>
+            countSelected(tx, workspaceId, selection, await findByTimes(tx, workspaceId, filter)),
+          ),
         );
     const isBehindAll = page.offset >= total.total && (total.isExact || search !== undefined);
     if (page.after === undefined && isBehindAll) return { people: [], total };
     const isByEmail = order === "email" || order === "-email";
-    const people = await this.#inTime(workspaceId, (tx) =>
+    const areMany = !total.isExact || total.total > MOST_COUNTED;
+    const people = await this.#inTime(workspaceId, async (tx) =>
       isByEmail && isAll && mailingListId === null && status === undefined && page.after === undefined
         ? listByEmail(tx, workspaceId, order, page)
-        : listSelected(tx, workspaceId, selection, order, page),
+        : listSelected(tx, workspaceId, selection, order, page, {
+            byTimes: await findByTimes(tx, workspaceId, filter),
+            areMany,
+          }),
     );
     return { people, total };
   }

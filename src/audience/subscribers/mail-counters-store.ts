@@ -1,10 +1,21 @@
-/** Counts sent, delivered, bounced and complained mail on the person's row and on the days of their lists. */
+/** Counts sent, delivered, bounced and complained mail for people and for the days of their lists. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
 /**
- * Updates the counters of people in the caller's transaction; locks them in the order of their addresses, as all
- * transactions do.
+ * Locks people by their addresses, for a transaction that counts mail of people and then changes these people: all
+ * transactions lock people before their figures.
+ * @param addresses a relation with the columns workspace_id and email
+ */
+export async function lockPeopleByAddress(tx: Queryable, addresses: Sql): Promise<void> {
+  await tx.run(sql`
+    select from subscribers s join ${addresses} a on a.workspace_id = s.workspace_id and a.email = s.email
+    order by s.workspace_id, s.email for no key update of s`);
+}
+
+/**
+ * Updates the figures of people in the caller's transaction; locks them in the order of their ids, as all transactions
+ * do.
  * @param mail a relation with the columns workspace_id, subscriber_id, time, and sent, delivered, bounced, complained
  * (the differences)
  */
@@ -16,16 +27,15 @@ export async function countMailOfPeople(tx: Queryable, mail: Sql): Promise<void>
         sum(complained) as complained, max(time) filter (where sent > 0) as sent_at
       from ${mail} m group by workspace_id, subscriber_id
     ), locked as materialized (
-      select s.workspace_id, s.id from subscribers s
-      join change c on c.workspace_id = s.workspace_id and c.subscriber_id = s.id
-      order by s.workspace_id, s.email for no key update of s
+      select t.workspace_id, t.subscriber_id from subscriber_stats t join change using (workspace_id, subscriber_id)
+      order by t.workspace_id, t.subscriber_id for no key update of t
     )
-    update subscribers s
-    set sent_count = s.sent_count + c.sent, delivered_count = s.delivered_count + c.delivered,
-      bounce_count = s.bounce_count + c.bounced, complaint_count = s.complaint_count + c.complained,
-      first_sent_at = coalesce(s.first_sent_at, c.sent_at), last_sent_at = greatest(s.last_sent_at, c.sent_at)
-    from change c join locked l on l.workspace_id = c.workspace_id and l.id = c.subscriber_id
-    where s.workspace_id = c.workspace_id and s.id = c.subscriber_id`,
+    update subscriber_stats t
+    set sent_count = t.sent_count + c.sent, delivered_count = t.delivered_count + c.delivered,
+      bounce_count = t.bounce_count + c.bounced, complaint_count = t.complaint_count + c.complained,
+      first_sent_at = coalesce(t.first_sent_at, c.sent_at), last_sent_at = greatest(t.last_sent_at, c.sent_at)
+    from change c join locked l using (workspace_id, subscriber_id)
+    where t.workspace_id = c.workspace_id and t.subscriber_id = c.subscriber_id`,
     "count mail of people",
   );
 }

@@ -8,7 +8,7 @@ import { type PageStart, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
-import { MOST_FOUND, searchConditions } from "./search-conditions.ts";
+import { MOST_FOUND, searchedPeople } from "./search-conditions.ts";
 
 /** Which people to page through. */
 export interface SubscriberFilter {
@@ -78,10 +78,10 @@ export async function searchIds(
   const onList = sql`join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
     and m.subscriber_id = s.id`;
   const statusOf = mailingListId === null ? sql`s.status` : sql`m.status`;
-  const branches = searchConditions(text).map(
-    (condition) => sql`(
-      select s.id from subscribers s ${mailingListId === null ? empty : onList}
-      where s.workspace_id = ${workspaceId} and ${condition}
+  const branches = searchedPeople(workspaceId, text).map(
+    (people) => sql`(
+      select s.id from ${people} ${mailingListId === null ? empty : onList}
+      where s.workspace_id = ${workspaceId}
         ${status === undefined ? empty : sql`and ${statusOf} = ${status}`}
       limit ${MOST_FOUND})`,
   );

@@ -108,11 +108,7 @@ export type SubscriberRow = Pick<
   | "created_at"
   | "updated_at"
 > &
-  Pick<SubscriberDetail["stats"], "first_sent_at" | "last_sent_at" | "last_opened_at" | "last_clicked_at"> & {
-    readonly sent_count: number;
-    readonly delivered_count: number;
-    readonly bounce_count: number;
-    readonly complaint_count: number;
+  Pick<SubscriberDetail["stats"], "last_opened_at" | "last_clicked_at"> & {
     readonly open_count: number;
     readonly unique_open_count: number;
     readonly click_count: number;
@@ -121,9 +117,26 @@ export type SubscriberRow = Pick<
 
 const person = sql`
   select id, email, first_name, last_name, source, status, custom_fields, engagement_score, created_at, updated_at,
-    first_sent_at, last_sent_at, last_opened_at, last_clicked_at, sent_count, delivered_count, bounce_count,
-    complaint_count, open_count, unique_open_count, click_count, unique_click_count
+    last_opened_at, last_clicked_at, open_count, unique_open_count, click_count, unique_click_count
   from subscribers`;
+
+/** What every message to a person changes. */
+export interface MailStats extends Pick<SubscriberDetail["stats"], "first_sent_at" | "last_sent_at"> {
+  readonly sent_count: number;
+  readonly delivered_count: number;
+  readonly bounce_count: number;
+  readonly complaint_count: number;
+}
+
+export function findMailStats(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+): Promise<MailStats | undefined> {
+  return db.row(sql`
+    select first_sent_at, last_sent_at, sent_count, delivered_count, bounce_count, complaint_count
+    from subscriber_stats where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId}`);
+}
 
 export function findSubscriber(
   db: Queryable,

@@ -3,7 +3,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { required } from "#platform/errors.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
+import {
+  findMailStats,
+  findSubscriber,
+  listMemberships,
+  type MailStats,
+  type SubscriberRow,
+} from "./store.ts";
 import type { History, SubscriberDetail } from "./subscriber-shapes.ts";
 
 /** Activity, bounces and suppressions of a person. Injected, because later wings know them. */
@@ -21,8 +27,9 @@ export async function describeSubscriber(
   historyOf: HistoryOf,
 ): Promise<SubscriberDetail> {
   const person = required(await findSubscriber(db, workspaceId, id), "Subscriber");
-  const [lists, history] = await Promise.all([
+  const [lists, mail, history] = await Promise.all([
     listMemberships(db, workspaceId, id),
+    findMailStats(db, workspaceId, id),
     historyOf(db, workspaceId, person),
   ]);
   const { email, first_name, last_name, source, status, custom_fields, engagement_score } = person;
@@ -37,27 +44,32 @@ export async function describeSubscriber(
     created_at: person.created_at,
     updated_at: person.updated_at,
     lists,
-    stats: lifetimeOf(person, lists),
+    // The person may have been deleted since.
+    stats: lifetimeOf(person, required(mail, "Subscriber"), lists),
     engagement_score,
     ...history,
   };
 }
 
-function lifetimeOf(person: SubscriberRow, lists: SubscriberDetail["lists"]): SubscriberDetail["stats"] {
+function lifetimeOf(
+  person: SubscriberRow,
+  mail: MailStats,
+  lists: SubscriberDetail["lists"],
+): SubscriberDetail["stats"] {
   return {
-    sent: person.sent_count,
-    delivered: person.delivered_count,
-    bounced: person.bounce_count,
-    complained: person.complaint_count,
+    sent: mail.sent_count,
+    delivered: mail.delivered_count,
+    bounced: mail.bounce_count,
+    complained: mail.complaint_count,
     unsubscribed: lists.filter(({ status }) => status === "unsubscribed").length,
     opens: person.open_count,
     unique_opens: person.unique_open_count,
     clicks: person.click_count,
     unique_clicks: person.unique_click_count,
-    open_rate: fraction(person.unique_open_count, person.delivered_count),
-    click_rate: fraction(person.unique_click_count, person.delivered_count),
-    first_sent_at: person.first_sent_at,
-    last_sent_at: person.last_sent_at,
+    open_rate: fraction(person.unique_open_count, mail.delivered_count),
+    click_rate: fraction(person.unique_click_count, mail.delivered_count),
+    first_sent_at: mail.first_sent_at,
+    last_sent_at: mail.last_sent_at,
     last_opened_at: person.last_opened_at,
     last_clicked_at: person.last_clicked_at,
   };

@@ -3,7 +3,7 @@
  * the newest of its kind.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import { searchConditions } from "#audience/subscribers/search-conditions.ts";
+import { searchedPeople } from "#audience/subscribers/search-conditions.ts";
 import { heldSql, logSql } from "#messages/log-filter-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { inSavepoint } from "#platform/database/savepoint.ts";
@@ -173,16 +173,21 @@ export const findAutoresponders = findNamed({
 
 /** People by id, whole address, beginning of the address, or words of the name, as the list of people finds them. */
 export const findPeople: FindSql = (workspaceId, { id, text, address }) => {
-  const conditions =
+  const those = (condition: Sql) =>
+    sql`(select * from subscribers s where s.workspace_id = ${workspaceId} and ${condition}) s`;
+  const relations =
     id === null
-      ? [...(address === null ? [] : [sql`s.email = ${address}`]), ...searchConditions(text)]
-      : [sql`s.id = ${id}`];
-  if (conditions.length === 0) return undefined;
+      ? [
+          ...(address === null ? [] : [those(sql`s.email = ${address}`)]),
+          ...searchedPeople(workspaceId, text),
+        ]
+      : [those(sql`s.id = ${id}`)];
+  if (relations.length === 0) return undefined;
   // Each branch reads all columns: a join with the ids that were found was planned as a walk over all people.
-  const branches = conditions.map(
-    (condition) => sql`(
-      select s.id, s.email, s.status, s.first_name, s.last_name from subscribers s
-      where s.workspace_id = ${workspaceId} and ${condition} limit ${MOST_PEOPLE})`,
+  const branches = relations.map(
+    (people) => sql`(
+      select s.id, s.email, s.status, s.first_name, s.last_name from ${people}
+      where s.workspace_id = ${workspaceId} limit ${MOST_PEOPLE})`,
   );
   return sql`
     select id, null::uuid as parent_id, email as title, nullif(concat_ws(' ', first_name, last_name), '') as subtitle,

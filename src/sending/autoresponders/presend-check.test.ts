@@ -188,8 +188,9 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   });
   expect(await member()).toMatchObject({ status: "unsubscribed" });
   const person = await db.row(sql`
-    select sent_count, delivered_count, unique_open_count, unique_click_count from subscribers
-    where workspace_id = ${workspaceId} and email = ${email}`);
+    select sent_count, delivered_count, unique_open_count, unique_click_count
+    from subscribers s join subscriber_stats t on t.workspace_id = s.workspace_id and t.subscriber_id = s.id
+    where s.workspace_id = ${workspaceId} and email = ${email}`);
   expect(person).toEqual({ sent_count: 1, delivered_count: 1, unique_open_count: 1, unique_click_count: 1 });
   expect(await findListMiscounts(db)).toEqual([]);
   expect(await findOriginMiscounts(db, "autoresponder")).toEqual([]);

@@ -39,6 +39,11 @@ export function removeRunsOfDeleted(
       limit ${most}))`);
 }
 
+/** A page of mails, and the people whose mails were deleted, each once. */
+export interface ForgottenMails extends RunPage {
+  readonly people: readonly string[];
+}
+
 /**
  * Deletes, among the next `limit` mails, those whose message is not in the log. Mails of an unfinished run are kept, because
  * they prevent a step from being sent twice. @param after the `last` of the page before
@@ -48,9 +53,9 @@ export async function removeForgottenMails(
   { workspace_id, id }: PurgeableAutoresponder,
   after: string | null,
   limit: number,
-): Promise<RunPage> {
+): Promise<ForgottenMails> {
   const [person = nilId, occasion = "-infinity", step = nilId] = after?.split("/") ?? [];
-  const row = await db.row<RunPage>(sql`
+  const row = await db.row<ForgottenMails>(sql`
     with page as materialized (
       select ctid as place, workspace_id, subscriber_id, occasion, step_id, message_id from autoresponder_mails
       where workspace_id = ${workspace_id} and autoresponder_id = ${id}
@@ -67,11 +72,12 @@ export async function removeForgottenMails(
           where r.workspace_id = p.workspace_id and r.autoresponder_id = ${id} and r.subscriber_id = p.subscriber_id
             and r.occasion = p.occasion and r.due_at is not null offset 0) going on true
         where logged.it is null and going.it is null))
+      returning subscriber_id
     )
-    select (select count(*)::int from page) as seen, (
+    select (select count(*)::int from page) as seen, array(select distinct subscriber_id from gone) as people, (
       select subscriber_id || '/' || occasion || '/' || step_id from page
       order by subscriber_id desc, occasion desc, step_id desc limit 1) as last`);
-  return row ?? { seen: 0, last: null };
+  return row ?? { seen: 0, last: null, people: [] };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
+import { refreshScoresOf } from "#sending/campaigns/counters/refresh-engagement-scores.ts";
 import {
   listPurgeableAutoresponders,
   removeCountersOfDeleted,
@@ -48,7 +49,13 @@ export async function purgeAutoresponders(
   };
   for (const one of await listPurgeableAutoresponders(db)) {
     if (one.is_deleted) await inBatches((most) => removeRunsOfDeleted(db, one, most));
-    await pages((after, most) => removeForgottenMails(db, one, after, most));
+    await pages((after, most) =>
+      db.transaction(async (tx) => {
+        const page = await removeForgottenMails(tx, one, after, most);
+        await refreshScoresOf(tx, one.workspace_id, page.people, clock.now());
+        return page;
+      }),
+    );
     if (!one.is_deleted) await pages((after, most) => removeFinishedRuns(db, one, after, most, clock.now()));
     await inBatches((most) => removeUnusedContents(db, one, most));
     if (signal.aborted) return;

@@ -2,21 +2,28 @@
  * Purges deleted campaigns. The mails of a deleted campaign are still in mailboxes: their links and unsubscribe pages must
  * work for as long as the message log has the messages. After that its rows are removed, in bounded steps.
  */
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
+import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
+import { refreshScoresOf } from "./counters/refresh-engagement-scores.ts";
 
 /** Returns when nothing is left to remove or `signal` is aborted; the next run continues. */
 export async function purgeDeletedCampaigns(
-  db: Database,
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
   signal: AbortSignal,
   { step }: { readonly step?: number } = {},
 ): Promise<void> {
   for (const campaign of await listPurgeable(db)) {
-    for (const table of [sql`campaign_recipients`, sql`campaign_link_clicks`]) {
-      await removeInBatches(signal, (most) => removeRows(db, table, campaign, most), step);
-    }
+    const forget = (most: number) =>
+      db.transaction(async (tx) => {
+        const people = await removeRecipients(tx, campaign, most);
+        await refreshScoresOf(tx, campaign.workspace_id, people, clock.now());
+        return people.length;
+      });
+    await removeInBatches(signal, forget, step);
+    await removeInBatches(signal, (most) => removeLinkClicks(db, campaign, most), step);
     if (signal.aborted) return;
     await db.transaction((tx) => deletePurgedCampaign(tx, campaign));
   }
@@ -42,16 +49,30 @@ function listPurgeable(db: Queryable): Promise<PurgeableCampaign[]> {
       and not exists (select from messages m where m.workspace_id = n.workspace_id and m.id = newest.message_id)`);
 }
 
-/** Deletes up to `most` rows of a table; returns how many. */
-function removeRows(
+/** Deletes up to `most` recipients; returns who they are. */
+async function removeRecipients(
+  tx: Queryable,
+  { workspace_id, campaign_id }: PurgeableCampaign,
+  most: number,
+): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    delete from campaign_recipients where ctid = any (array(
+      select ctid from campaign_recipients
+      where workspace_id = ${workspace_id} and campaign_id = ${campaign_id} limit ${most}))
+    returning subscriber_id as id`);
+  return rows.map(({ id }) => id);
+}
+
+/** Deletes up to `most` first clicks; returns how many. */
+function removeLinkClicks(
   db: Queryable,
-  table: Sql,
   { workspace_id, campaign_id }: PurgeableCampaign,
   most: number,
 ): Promise<number> {
   return db.run(sql`
-    delete from ${table} where ctid = any (array(
-      select ctid from ${table} where workspace_id = ${workspace_id} and campaign_id = ${campaign_id} limit ${most}))`);
+    delete from campaign_link_clicks where ctid = any (array(
+      select ctid from campaign_link_clicks
+      where workspace_id = ${workspace_id} and campaign_id = ${campaign_id} limit ${most}))`);
 }
 
 /** Deletes the few remaining rows. campaign_counters goes last: listPurgeable finds the campaign by it. */

@@ -11,7 +11,8 @@ import type { Reads } from "./operator.ts";
 import type { Membership, Person } from "./person.ts";
 
 /**
- * The statement that a rule is part of: it is at the row `s` of subscribers, of a person with this status on this list.
+ * The statement that a rule is part of: it is at the row `s` of subscribers, of a person with this status on this list,
+ * and if a rule reads it, at the person's row `t` of subscriber_stats.
  */
 export interface StatementContext {
   readonly workspaceId: WorkspaceId;

@@ -11,11 +11,16 @@ import { campaignKind } from "./campaign-kind.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";
+import type { Reads } from "./operator.ts";
 import type { Membership, Person } from "./person.ts";
 import { mailingListKind, segmentKind } from "./reference-kinds.ts";
 import { statusKind } from "./status-kind.ts";
 import { type TextForms, textKind } from "./text-kind.ts";
 import { foldedText, textInColumn } from "./text-prechecks-sql.ts";
+
+const ownRow: readonly Reads[] = ["person"];
+/** What every message changes is in a table of its own. */
+const mailStats: readonly Reads[] = ["person", "stats"];
 
 const asItIs = (scope: BindingScope) => scope;
 const candidate = (one: EvaluatedMember) => one;
@@ -45,10 +50,10 @@ const fields = {
   created_at: date(sql`s.created_at`, (person) => person.created_at),
   subscribed_at: listDate(sql`subscribed_at`, (membership) => membership.subscribed_at),
   unsubscribed_at: listDate(sql`unsubscribed_at`, (membership) => membership.unsubscribed_at),
-  last_sent_at: date(sql`s.last_sent_at`, (person) => person.last_sent_at),
+  last_sent_at: date(sql`t.last_sent_at`, (person) => person.last_sent_at, mailStats),
   last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
   last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
-  sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
+  sent_count: number(sql`t.sent_count`, (person) => person.sent_count, mailStats),
   // A message with a click but no loaded pixel counts as opened, too.
   open_count: number(sql`greatest(s.open_count, s.unique_open_count)`, ({ open_count, unique_open_count }) =>
     Math.max(open_count, unique_open_count),
@@ -111,9 +116,9 @@ function name(column: Sql, read: (person: Person) => string | null): Field {
   return field(textKind, location, (scope) => ({ ...scope, normal: foldText }));
 }
 
-function date(column: Sql, read: (person: Person) => Date | null): Field {
+function date(column: Sql, read: (person: Person) => Date | null, reads = ownRow): Field {
   const location = {
-    reads: ["person"] as const,
+    reads,
     effort: 1,
     source: () => columnDates(column),
     held: ({ person }: EvaluatedMember) => read(person) ?? undefined,
@@ -132,9 +137,9 @@ function listDate(column: Sql, read: (membership: Membership) => Date | null): F
   return field(dateKind, location, asItIs);
 }
 
-function number(column: Sql, read: (person: Person) => number): Field {
+function number(column: Sql, read: (person: Person) => number, reads = ownRow): Field {
   const location = {
-    reads: ["person"] as const,
+    reads,
     effort: 1,
     source: () => columnNumbers(column),
     held: ({ person }: EvaluatedMember) => read(person),

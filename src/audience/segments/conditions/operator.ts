@@ -6,8 +6,11 @@
 import { isNotTrue, type Predicate } from "./combine-predicates.ts";
 import type { ValueForm } from "./read-rule-value.ts";
 
-/** What a statement must provide: the row of subscribers, the row of memberships, or the status of the membership. */
-export type Reads = "person" | "membership" | "status";
+/**
+ * What a statement must provide: the row of subscribers, that of subscriber_stats beside it, the row of memberships, or
+ * the status of the membership.
+ */
+export type Reads = "person" | "stats" | "membership" | "status";
 
 export interface ValueTest<Held, Source> {
   /** What the test reads; by default, what its field reads. */

@@ -32,11 +32,15 @@ const isInSegment: ReferenceOperator = {
     const segment = scope.segment(id);
     // A segment that was deleted with its mailing list has no members.
     if (segment === undefined) return never;
-    // On the same list it reads what the segment's conditions read; on another list only the person.
+    // On the same list it reads what the segment's conditions read; on another list only the person and their figures.
     const isHere = segment.mailingListId === scope.mailingListId;
     const isOfMembership = isHere && doesRead(segment.conditions, "membership");
     return {
-      reads: isOfMembership ? ["person", "membership"] : ["person"],
+      reads: [
+        "person",
+        ...(isOfMembership ? (["membership"] as const) : []),
+        ...(doesRead(segment.conditions, "stats") ? (["stats"] as const) : []),
+      ],
       isBroken: areBroken(segment.conditions),
       sql: (place) => isInSegmentSql(segment, place),
       holds: ({ person }) => isIn(segment, person),

@@ -141,6 +141,7 @@ async function insertAllAsNew(
   if (inserted === undefined) return undefined;
   const joining = sql`(select id, coalesce(status, 'active') as status, source from ${people} p)`;
   await tx.run(insertMembershipsSql(workspaceId, members, joining));
+  await tx.run(insertStatsSql(workspaceId, people));
   return runPeopleTally(
     tx,
     tallyPeopleSql(sql`(select null as old_status, status as new_status from ${joining} j) w`),
@@ -162,6 +163,8 @@ function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, members: Members
     ), joined as (
       -- No conflict is possible: no other transaction sees these people yet.
       ${insertMembershipsSql(workspaceId, members, sql`written`)}
+    ), counted as (
+      ${insertStatsSql(workspaceId, sql`written`)}
     ) ${tallyPeopleSql(sql`(select null as old_status, status as new_status from written) w`)}`,
   );
 }
@@ -189,6 +192,12 @@ function insertMembershipsSql(
     select ${workspaceId}, ${mailingListId}, id, status, source, ${now}::timestamptz,
       case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}, ${isQuiet}
     from ${joining} j`;
+}
+
+/** @param people a relation with the column id: people who are new */
+function insertStatsSql(workspaceId: WorkspaceId, people: Sql): Sql {
+  return sql`
+    insert into subscriber_stats (workspace_id, subscriber_id) select ${workspaceId}, id from ${people} n`;
 }
 
 /** Locks the people whom the workspace knew before. @returns how many they are */

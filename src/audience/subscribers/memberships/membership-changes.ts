@@ -4,8 +4,9 @@
  * the person, the counters of the list and of the workspace.
  *
  * All transactions lock in one order, which prevents deadlocks: the list (lockMailingList in mailing-lists/store.ts), the
- * people in the order of their addresses (when people are added, new ones before known ones), memberships, and counters
- * once at the end (counters.ts). A transaction that has locked a person may change all memberships of that person.
+ * people in the order of their addresses (when people are added, new ones before known ones), their figures
+ * (subscriber_stats) in the order of their ids, memberships, and counters once at the end (counters.ts). A transaction that
+ * has locked a person may change all memberships of that person.
  *
  * Statements start from the given people and reach the tables row by row through an index (the laterals), and write the
  * rows that they read by ctid, which is stable because the rows are locked. For a new workspace the statistics are
@@ -112,6 +113,7 @@ export async function removeMembers(
   const ofList = mailingListId === null ? empty : sql`and mailing_list_id = ${mailingListId}`;
   const people = sql`select unnest(${subscriberIds}::uuid[])`;
   await lockPeople(tx, workspaceId, people);
+  await lockStats(tx, workspaceId, people);
   const lists = await tx.rows<ListTally>(sql`
     with gone as (
       delete from memberships
@@ -128,6 +130,11 @@ export async function removeMembers(
       where s.ctid = h.place and not exists (
         select from memberships m where m.workspace_id = k.workspace and m.subscriber_id = k.id)
       returning s.status, s.email, s.id
+    ), uncounted as (
+      delete from subscriber_stats t
+      using (${withWorkspace(workspaceId, sql`gone`)}) k cross join lateral (
+        select ctid as place from subscriber_stats where workspace_id = k.workspace and subscriber_id = k.id offset 0) h
+      where t.ctid = h.place
     ), noted as (
       ${noteRemovedSql(workspaceId, sql`gone`)}
     ) ${tallyPeopleSql(sql`(select status as old_status, null as new_status from gone) g`)}`,
@@ -143,6 +150,13 @@ async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql):
     select coalesce(array_agg(id), '{}') as ids from (
       select id from subscribers where workspace_id = ${workspaceId} and id in (${people}) order by email for update) l`);
   return row?.ids ?? [];
+}
+
+/** Locks the figures of people in the order of their ids, as the transactions do that count mail and engagement. */
+async function lockStats(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<void> {
+  await tx.run(sql`
+    select from subscriber_stats where workspace_id = ${workspaceId} and subscriber_id in (${people})
+    order by subscriber_id for update`);
 }
 
 /** Recomputes the columns of subscribers that derive from their memberships: the worst status, and the active lists. */

@@ -1,11 +1,13 @@
-import sql, { raw } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { newId } from "#platform/ids.ts";
+import { purgeDeletedCampaigns } from "#sending/campaigns/purge-deleted-store.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { startService } from "#test/support/service.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { countEngaged } from "./count-engagement.ts";
+import { engagementScores } from "./engagement-store.ts";
 import { refreshEngagementScores } from "./refresh-engagement-scores.ts";
 
 const service = await startService();
@@ -53,7 +55,7 @@ async function earlier(email: string, age: number, did: { readonly opened?: true
   const messageId = `${hex.slice(0, 8)}-${hex.slice(8)}${newId().slice(13)}`;
   await db.run(sql`
     insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id, first_opened_at, first_clicked_at)
-    select ${workspaceId}, ${newId()}, id, ${messageId}, ${did.opened ? now : null}::timestamptz,
+    select workspace_id, ${newId()}, id, ${messageId}, ${did.opened ? now : null}::timestamptz,
       ${did.clicked ? now : null}::timestamptz
     from subscribers where email = ${email}`);
 }
@@ -79,54 +81,80 @@ test("only the last 20 messages count", async () => {
   expect(await scoreOf(email)).toBe(100);
 });
 
+const clock = stubClock(now);
+let read = 0;
+/** The age of a message that the next run reads: older than an hour, and newer than those before it. */
+const unread = () => 2 * 3_600_000 - read++;
+const refresh = (options: Parameters<typeof refreshEngagementScores>[2] = {}) =>
+  refreshEngagementScores({ db, clock }, new AbortController().signal, options);
+
 test("a score falls with messages that are not opened", async () => {
   const { email, messageId } = await newMail();
   await record([engagement(messageId, "opened")]);
   expect(await scoreOf(email)).toBe(25);
-  for (let count = 0; count < 4; count++) await earlier(email, 0, {});
-  const clock = stubClock(now);
-  expect(await refreshEngagementScores({ db, clock }, new AbortController().signal)).toBe(1);
+  for (let count = 0; count < 4; count++) await earlier(email, unread(), {});
+  expect(await refresh()).toBe(1);
   expect(await scoreOf(email)).toBe(5);
-  expect(await refreshEngagementScores({ db, clock }, new AbortController().signal)).toBe(0);
 });
 
-/** Two people whose scores are to fall from 100, in the order in which they are looked at. */
-async function twoToFall(): Promise<[string, string]> {
-  const { mails } = await sentCampaign(db, workspaceId, { base, people: 2, deliveredAt: now });
-  const emails = mails.map(({ email }) => email);
-  await db.run(sql`update subscribers set engagement_score = 0`);
-  const rows = await db.rows<{ email: string }>(sql`
-    with raised as (
-      update subscribers set engagement_score = 100 where email = any (${emails}::text[]) returning id, email)
-    select email from raised order by id`);
-  const [first = "", second = ""] = rows.map(({ email }) => email);
-  return [first, second];
+test("only the recipients of new mail are read again", async () => {
+  const { email } = await newMail();
+  await earlier(email, unread(), {});
+  await refresh();
+  await db.run(sql`update subscribers set engagement_score = 99 where email = ${email}`);
+  expect(await refresh()).toBe(0);
+  expect(await scoreOf(email)).toBe(99);
+});
+
+test("time alone does not change a score", async () => {
+  const { email, messageId } = await newMail();
+  await earlier(email, days(60), { opened: true });
+  await earlier(email, days(7), {});
+  await record([engagement(messageId, "opened"), engagement(messageId, "clicked")]);
+  const { id: subscriberId = "" } =
+    (await db.row<{ id: string }>(sql`select id from subscribers where email = ${email}`)) ?? {};
+  const scoreAt = (time: number) => engagementScores(db, [{ workspaceId, subscriberId }], new Date(time));
+  expect(await scoreAt(now.getTime() + days(3_000))).toEqual(await scoreAt(now.getTime()));
+});
+
+test("a deleted campaign takes its mail out of the score when it leaves the log", async () => {
+  const { email, messageId, campaignId } = await newMail();
+  await record([engagement(messageId, "opened")]);
+  expect((await service.call("DELETE", `/campaigns/${campaignId}`)).status).toBe(200);
+  await db.run(sql`delete from messages where id = ${messageId}`);
+  await purgeDeletedCampaigns({ db, clock }, new AbortController().signal);
+  expect(await scoreOf(email)).toBe(0);
+});
+
+/** A person of a workspace whose score is to fall from 100 to 0 because of old mail. */
+async function oneToFall(workspace = workspaceId): Promise<string> {
+  const { mails } = await sentCampaign(db, workspace, { base, deliveredAt: now });
+  const email = mails[0]?.email ?? "";
+  await earlier(email, unread(), {});
+  await db.run(sql`update subscribers set engagement_score = 100 where email = ${email}`);
+  return email;
 }
 
-test("scores are calculated without waiting for a locked subscriber", async () => {
-  const [busy, free] = await twoToFall();
-  await db.transaction(async (tx) => {
-    await tx.run(sql`select from subscribers where email = ${busy} for update`);
-    expect(await refreshEngagementScores({ db, clock: service.clock }, new AbortController().signal)).toBe(1);
-  });
-  expect([await scoreOf(busy), await scoreOf(free)]).toEqual([100, 0]);
+test("a run that ends early is continued by the next one", async () => {
+  await refresh();
+  const people = [await oneToFall(), await oneToFall()];
+  let pages = 0;
+  expect(await refresh({ step: 1, isOver: () => pages++ > 1 })).toBe(1);
+  expect((await Promise.all(people.map(scoreOf))).toSorted((a = 0, b = 0) => a - b)).toEqual([0, 100]);
+  expect(await refresh({ step: 1 })).toBe(1);
+  expect(await Promise.all(people.map(scoreOf))).toEqual([0, 0]);
 });
 
-test("a score that cannot be stored does not stop the others", async () => {
-  const [first, second] = await twoToFall();
-  await db.run(sql`
-    create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$`);
-  await db.run(
-    raw(`
-    create trigger refuse before update on subscribers for each row
-    when (old.email = '${first}' and new.engagement_score = 0) execute function refuse()`),
-  );
-  const refreshed = refreshEngagementScores({ db, clock: service.clock }, new AbortController().signal, {
-    step: 1,
+test("a person who is locked holds up the scores of their workspace only, until the next run", async () => {
+  const other = await service.newWorkspace();
+  const [busy, free] = [await oneToFall(), await oneToFall(other.workspaceId)];
+  await db.transaction(async (tx) => {
+    await tx.run(sql`select from subscribers where email = ${busy} for update`);
+    await expect(refresh()).rejects.toThrow("the scores of 1 workspaces failed");
   });
-  await expect(refreshed).rejects.toThrow("1 pages of scores failed");
-  await db.run(sql`drop function refuse cascade`);
-  expect([await scoreOf(first), await scoreOf(second)]).toEqual([100, 0]);
+  expect([await scoreOf(busy), await scoreOf(free)]).toEqual([100, 0]);
+  expect(await refresh()).toBe(1);
+  expect(await scoreOf(busy)).toBe(0);
 });
 
 test("the mail of a deleted campaign goes on to count for its list", async () => {

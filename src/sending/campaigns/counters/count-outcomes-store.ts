@@ -4,7 +4,12 @@
  * writers lock in the same order: domains, then campaigns, then hours, each by ascending key.
  */
 import sql from "sql-template-tag";
-import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-counters-store.ts";
+import {
+  countMailOfLists,
+  countMailOfPeople,
+  lockDays,
+  lockPeopleByAddress,
+} from "#audience/subscribers/mail-counters-store.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome.ts";
 import type { MessageStatus, StoredStatus } from "#messages/message/status.ts";
@@ -41,9 +46,9 @@ const writtenBy = (one: MovedMessage) => (isOfCampaign(one) ? one.originId : one
 const listOfMail = listOfMailSql(sql`m.written_by`, sql`m.written_by`);
 
 /**
- * Counts outcomes for the recipients. It is separate from countMoved because it locks subscribers, which must happen before
- * suppression (audience/suppression-lists/suppress-after-outcome.ts) and before the counters. Subscribers who will be
- * suppressed are locked here too, so that all are locked in one order.
+ * Counts outcomes for the recipients. It is separate from countMoved because it locks the figures of people, which must
+ * happen before suppression (audience/suppression-lists/suppress-after-outcome.ts) and before the counters. People who
+ * will be suppressed are locked here, before any figures, as all transactions do.
  */
 export async function countRecipients(
   tx: Queryable,
@@ -52,6 +57,7 @@ export async function countRecipients(
 ): Promise<void> {
   const results = moved.filter(isCounted).filter(isMailResult);
   if (results.length === 0) return;
+  if (lost.length > 0) await lockPeopleByAddress(tx, addressesOf(lost));
   await countMailOfPeople(
     tx,
     sql`(
@@ -69,13 +75,14 @@ export async function countRecipients(
         where c.workspace_id = m.workspace_id and c.message_id = m.message_id
         union all
         select a.subscriber_id from autoresponder_mails a
-        where a.workspace_id = m.workspace_id and a.message_id = m.message_id) r
-      union all
-      select s.workspace_id, s.id, 0, 0, 0, 0, null
-      from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
-      join subscribers s on s.workspace_id = l.workspace_id and s.email = l.email)`,
+        where a.workspace_id = m.workspace_id and a.message_id = m.message_id) r)`,
   );
 }
+
+/** A relation with the columns workspace_id and email. */
+const addressesOf = (lost: readonly SuppressingMessage[]) => sql`
+  (select * from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[])
+    as l (workspace_id, email))`;
 
 /**
  * For a batch with suppressed people: locks the day counters of their lists together with those of the campaigns' lists,
@@ -98,7 +105,7 @@ export async function holdDays(
       cross join ${listOfMail} o
       union all
       select m.workspace_id, m.mailing_list_id, ${now}::timestamptz
-      from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
+      from ${addressesOf(lost)} l
       join subscribers s on s.workspace_id = l.workspace_id and s.email = l.email
       join memberships m on m.workspace_id = s.workspace_id and m.subscriber_id = s.id and m.status = 'active')`,
   );
