@@ -4,7 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Bytes of a row of subscribers. */
-const ROW_BYTES = 320;
+const ROW_BYTES = 380;
 /** Rows of the table that can be read in the time of one look-up of a person (3 µs). */
 const READ_PER_LOOKUP = 25;
 /** People of a workspace that can be read by an index in that time. */
