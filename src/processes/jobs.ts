@@ -1,34 +1,18 @@
 /** The role jobs: handlers of background jobs, recurring work, and the delivery of webhooks. */
-import { audienceHandlers, audienceRecurring, uninterruptedJobs } from "#audience/assembly.ts";
-import { deliveryRecurring } from "#delivery/assembly.ts";
-import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
-import { releaseHeld } from "#delivery/queue/queue-store.ts";
-import { hygieneHandlers, hygieneRecurring } from "#hygiene/assembly.ts";
+import { audienceHandlers, uninterruptedJobs } from "#audience/assembly.ts";
+import { hygieneHandlers } from "#hygiene/assembly.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
-import { identityRecurring } from "#identity/assembly.ts";
-import { inboundRecurring } from "#inbound/assembly.ts";
-import { messagesRecurring } from "#messages/assembly.ts";
 import { overviewHandlers } from "#overview/assembly.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
-import { cleanUp } from "#platform/jobs/remove-expired-data.ts";
 import { type JobRunner, startRunner } from "#platform/jobs/runner.ts";
-import { reportingRecurring } from "#reporting/assembly.ts";
-import { sendingHandlers, sendingRecurring, uninterruptedExports } from "#sending/assembly.ts";
-import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
-import { startWebhooks, webhooksRecurring } from "#webhooks/assembly.ts";
-import {
-  announceCampaigns,
-  announceListing,
-  announceSubscribers,
-  announceVerification,
-  createJobReaction,
-} from "#webhooks/events/announce-non-message-events.ts";
-import { workspaceRecurring } from "#workspace/assembly.ts";
+import { sendingHandlers, uninterruptedExports } from "#sending/assembly.ts";
+import { startWebhooks } from "#webhooks/assembly.ts";
+import { announceSubscribers, createJobReaction } from "#webhooks/events/announce-non-message-events.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { removeDroppedDays } from "#workspace/billing/storage-store.ts";
 import type { Count } from "./counters.ts";
 import { createReactions } from "./reactions.ts";
+import { createRecurringTasks } from "./recurring-tasks.ts";
 
 export async function startJobs(context: ProcessContext, count: Count): Promise<JobRunner> {
   const { database, config, clock, log } = context;
@@ -47,29 +31,7 @@ export async function startJobs(context: ProcessContext, count: Count): Promise<
       ...overviewHandlers(parts, createReactions(clock, count)),
     },
     uninterrupted: [...uninterruptedJobs, ...uninterruptedExports],
-    recurring: [
-      ...cleanUp(database, clock),
-      ...workspaceRecurring(parts),
-      ...audienceRecurring(parts),
-      ...identityRecurring(parts, {
-        onVerification: announceVerification,
-        async releaseSome(workspaceId, after) {
-          const last = await releaseHeld(database, workspaceId, after);
-          if (last !== null) await notifyWorkers(database);
-          return last;
-        },
-      }),
-      ...messagesRecurring(parts, () => removeDroppedDays(database, clock.now())),
-      ...deliveryRecurring(parts),
-      ...sendingRecurring(parts, { onCampaignEvents: announceCampaigns }),
-      ...inboundRecurring(parts),
-      ...hygieneRecurring(parts, {
-        sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
-        onListingChanged: announceListing,
-      }),
-      ...reportingRecurring(parts),
-      ...webhooksRecurring(parts),
-    ],
+    recurring: createRecurringTasks(parts),
     async onEnded(tx, job) {
       await announceEnded(tx, job);
       const { type, status } = job;
