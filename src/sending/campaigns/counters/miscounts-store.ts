@@ -74,8 +74,8 @@ const hardBouncesOf: Readonly<Record<BulkOrigin, Sql>> = {
 
 /**
  * Campaigns and autoresponders with messages older than the oldest in the `log`. Recipient rows of an active autoresponder
- * are purged while it continues, but the log loses whole months, so an autoresponder that is not older than the log's first
- * month still has all its mail.
+ * are purged while it continues, but the log loses whole days, so an autoresponder that is not older than the log's first
+ * day still has all its mail.
  */
 const olderOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`
@@ -84,7 +84,7 @@ const olderOf: Readonly<Record<BulkOrigin, Sql>> = {
   autoresponder: sql`
     select n.workspace_id, n.autoresponder_id as origin_id from autoresponder_counters n cross join log
     left join autoresponders a on a.workspace_id = n.workspace_id and a.id = n.autoresponder_id
-    where coalesce(a.created_at, '-infinity') < coalesce(date_trunc('month', log.since, 'UTC'), 'infinity')`,
+    where coalesce(a.created_at, '-infinity') < coalesce(date_trunc('day', log.since, 'UTC'), 'infinity')`,
 };
 const isOlderThanLog = sql`(workspace_id, origin_id) in (select workspace_id, origin_id from older)`;
 
