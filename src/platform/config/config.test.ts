@@ -125,3 +125,12 @@ describe("single sign-on", () => {
     ]);
   });
 });
+
+test.each(["MESSAGE_LOG_DAYS", "MESSAGE_CONTENT_DAYS", "RECEIVED_MAIL_DAYS"] as const)(
+  "%s may have no end, and an empty value is the default",
+  (name) => {
+    expect(readConfig({ [name]: "forever" })[name]).toBeNull();
+    expect(readConfig({ [name]: "" })[name]).toBe(readConfig({})[name]);
+    expect(() => readConfig({ [name]: "0" })).toThrow(`${name} must be a whole number from 1 to 3650`);
+  },
+);

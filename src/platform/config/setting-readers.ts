@@ -81,6 +81,8 @@ export const port = integer(0, 65_535);
 /** A port of another host. */
 export const remotePort = integer(1, 65_535);
 const days = integer(1, 3_650);
+/** An empty value is the default, so that no end has a word. */
+export const daysOrForever: Reader<number | null> = (value) => (value === "forever" ? null : days(value));
 export const optionalDays: Reader<number | null> = (value) => (value === "" ? null : days(value));
 export const optionalPort: Reader<number | null> = (value) => (value === "" ? null : port(value));
 

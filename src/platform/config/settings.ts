@@ -6,6 +6,7 @@ import {
   accessToken,
   bareAddress,
   bootstrapKey,
+  daysOrForever,
   domainNames,
   domainsFile,
   flag,
@@ -265,15 +266,15 @@ export const settings = {
   }),
   MESSAGE_CONTENT_DAYS: setting({
     default: "30",
-    read: optionalDays,
+    read: daysOrForever,
     about:
-      "Days for which the contents of messages are kept, rounded up to whole days of UTC. Empty: forever.",
+      "Days for which the contents of messages are kept, rounded up to whole days of UTC. `forever`: no end.",
   }),
   MESSAGE_LOG_DAYS: setting({
     default: "180",
-    read: optionalDays,
+    read: daysOrForever,
     about:
-      "Days for which the message log and its events are kept, rounded up to whole days of UTC. Empty: forever.",
+      "Days for which the message log and its events are kept, rounded up to whole days of UTC. `forever`: no end.",
   }),
   MESSAGE_ARCHIVE_TABLESPACE: setting({
     default: "",
@@ -288,8 +289,8 @@ export const settings = {
   }),
   RECEIVED_MAIL_DAYS: setting({
     default: "30",
-    read: optionalDays,
-    about: "Days for which mail to inbound routes is kept (docs/receiving.md). Empty: forever.",
+    read: daysOrForever,
+    about: "Days for which mail to inbound routes is kept (docs/receiving.md). `forever`: no end.",
   }),
   VALIDATION_PROBE: setting({
     default: "on",
