@@ -15,6 +15,7 @@ import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { BenchSetup } from "./setup.ts";
+import { withoutIndexes } from "./without-indexes.ts";
 
 export const DAYS = 90;
 const DOMAINS = 2_000;
@@ -46,7 +47,7 @@ export async function makeReportData(db: Database, setup: BenchSetup, messages: 
   }
   const campaigns = Array.from({ length: SECTIONS }, newId);
   const plan = { workspaceId, small, campaigns, now, messages };
-  await withoutIndexes(db, "messages", () => insertLog(db, plan));
+  await withoutIndexes(db, ["messages"], () => insertLog(db, plan));
   await db.run(sql`vacuum analyze messages`);
   await insertCampaigns(db, workspaceId, campaigns);
   const campaignId = campaigns[LARGE.first] ?? "";
@@ -61,16 +62,6 @@ export async function makeReportData(db: Database, setup: BenchSetup, messages: 
     select localpart || '@' || domain as email
     from messages join campaign_recipients r on r.message_id = id and r.workspace_id = messages.workspace_id limit 1`);
   return { campaignId, wholeAddress: person?.email ?? "" };
-}
-
-/** Drops all indexes except the primary key, fills the table, and builds them again. */
-async function withoutIndexes(db: Queryable, table: string, fill: () => Promise<void>): Promise<void> {
-  const indexes = await db.rows<{ name: string; definition: string }>(sql`
-    select indexrelid::regclass::text as name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') as definition
-    from pg_index where indrelid = ${table}::regclass and not indisprimary`);
-  for (const { name } of indexes) await db.run(raw(`drop index ${name}`));
-  await fill();
-  for (const { definition } of indexes) await db.run(raw(definition));
 }
 
 interface Plan {

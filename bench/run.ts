@@ -3,9 +3,13 @@
  *
  *     npm run bench                    all of them, in about eight minutes
  *     npm run bench -- deliver start   some
+ *     npm run bench -- scale --size 0.1   with a tenth of the data
  *
  * docs/benchmarks.md explains the figures.
  */
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+import { freeBytes } from "#platform/process/free-space.ts";
 import { benchAccept } from "./accept.ts";
 import { benchBackup } from "./backup.ts";
 import { benchBatch } from "./batch.ts";
@@ -20,6 +24,8 @@ import { benchPeople } from "./people.ts";
 import { benchQueue } from "./queue.ts";
 import { benchRender } from "./render.ts";
 import { benchReports } from "./reports.ts";
+import { benchScale } from "./scale/scale.ts";
+import { bytesOf } from "./scale/size.ts";
 import { benchSegments } from "./segments.ts";
 import { type BenchSetup, openBenchSetup } from "./setup.ts";
 import { benchSick } from "./sick.ts";
@@ -30,6 +36,14 @@ import { benchSuppression } from "./suppression.ts";
 import { type Figure, table } from "./table.ts";
 import { benchValidations } from "./validations.ts";
 import { benchWebhooks } from "./webhooks.ts";
+
+const { values, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: { size: { type: "string", default: "1" } },
+});
+/** The size of the benchmark `scale`, as a part of its full size. */
+const SIZES = { least: 0.1, most: 10 };
+const size = Number(values.size);
 
 const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["accept", benchAccept],
@@ -45,6 +59,7 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["metering", benchMetering],
   ["render", benchRender],
   ["reports", benchReports],
+  ["scale", (setup) => benchScale(setup, size)],
   ["segments", benchSegments],
   ["sick", benchSick],
   ["start", benchStart],
@@ -56,14 +71,28 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
 ]);
 
 /** Run only if they are named: they fill what `reports` and `segments` fill, too. */
-const alone: readonly string[] = ["backup", "console", "people"];
-const asked = process.argv.slice(2);
+const alone: readonly string[] = ["backup", "console", "people", "scale"];
 const unknown = asked.filter((name) => !benchmarks.has(name));
 if (unknown.length > 0) {
-  process.stderr.write(
-    `Unknown benchmark ${unknown.join(", ")}. Benchmarks: ${[...benchmarks.keys()].join(", ")}.\n`,
-  );
+  refuse(`Unknown benchmark ${unknown.join(", ")}. Benchmarks: ${[...benchmarks.keys()].join(", ")}.`);
+}
+if (!(size >= SIZES.least && size <= SIZES.most))
+  refuse(`--size is a number from ${SIZES.least} to ${SIZES.most}.`);
+if (asked.includes("scale")) {
+  const [needed, free] = [bytesOf(size), await freeBytes(tmpdir())];
+  if (free < needed)
+    refuse(
+      `scale needs ${gigabytes(needed)} in ${tmpdir()}, which has ${gigabytes(free)} free: give a smaller --size.`,
+    );
+}
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n`);
   process.exit(1);
+}
+
+function gigabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e9)} GB`;
 }
 
 await using setup = await openBenchSetup();

@@ -17,7 +17,7 @@ import { createWorkspace } from "#workspace/create-workspace.ts";
 export const senderDomain = "sender.test";
 /** Any valid key; the benchmarks use `apiKey`. */
 export const bootstrapKey = `efk_${"bench000".repeat(5)}`;
-const SECRET_KEY = "the secret key of a database that lives for one benchmark";
+export const SECRET_KEY = "the secret key of a database that lives for one benchmark";
 
 export interface BenchSetup extends AsyncDisposable {
   readonly databaseUrl: string;

@@ -1,0 +1,51 @@
+/** D3: recording the outcomes of campaigns' messages for the people who got them. */
+import { type MovedMessage, unclassified } from "#messages/message/outcome.ts";
+import { countRecipients } from "#sending/campaigns/counters/count-outcomes-store.ts";
+import type { Figure } from "../table.ts";
+import { compare, spreadNumbers, timeOf } from "./compare.ts";
+import type { Installation } from "./installation.ts";
+import { idOf, workspaceAt } from "./seed-ids.ts";
+
+const BATCH = 500;
+
+export async function compareOutcomesOfPeople(large: Installation, small: Installation): Promise<Figure[]> {
+  const few = small.size.workspaces;
+  const costOf = (most: number) => {
+    return ({ database, log }: Installation) => {
+      const moved = spreadNumbers(BATCH, log.workspaces, most).map((workspace) =>
+        deliveredTo(log.randomOfCampaign(workspace), workspace),
+      );
+      return timeOf(() => database.transaction((tx) => countRecipients(tx, moved, [])));
+    };
+  };
+  const what = `D3 outcomes of ${BATCH} people`;
+  return [
+    await compare({ what: `${what} of ${few} workspaces`, large, small, cost: costOf(few) }),
+    // People of more workspaces are in more pages, however large the installation is.
+    await compare({ what: `${what} of all workspaces`, large, small, cost: costOf(BATCH), mostRatio: null }),
+  ];
+}
+
+function deliveredTo(messageId: string, workspace: number): MovedMessage {
+  return {
+    ...unclassified,
+    workspaceId: workspaceAt(workspace),
+    messageId,
+    source: "campaign",
+    originId: idOf("campaign", workspace),
+    originName: "Campaign",
+    fromEmail: "shop@sender.test",
+    isSms: false,
+    localpart: "person",
+    domain: "mail.test",
+    from: "queued",
+    status: "delivered",
+    time: new Date(),
+    attempts: 1,
+    nextAttemptAt: null,
+    detail: "250 2.0.0 OK",
+    code: 250,
+    enhancedCode: "2.0.0",
+    isAddressFault: false,
+  };
+}
