@@ -216,7 +216,15 @@ async function lease(database: Database, batches: number): Promise<number[]> {
   for (let batch = 0; batch < batches; batch++) {
     const now = new Date();
     const until = new Date(now.getTime() + 60_000);
-    const limits = { now, until, most: BATCH, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [] };
+    const limits = {
+      now,
+      until,
+      most: BATCH,
+      mostOfWebhook: 10,
+      mostOfWorkspace: 40,
+      silent: [],
+      mostOfSilent: 100,
+    };
     const from = performance.now();
     const leased = await database.transaction((tx) => leaseDeliveries(tx, limits));
     times.push(performance.now() - from);

@@ -187,7 +187,15 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
       const now = new Date();
       await requestTurn(into, workspaceId, now);
       await queueRequestedTurns(into, now, 1);
-      const limits = { now, until: now, most: 100, mostOfWebhook: 10, mostOfWorkspace: 50, silent: [] };
+      const limits = {
+        now,
+        until: now,
+        most: 100,
+        mostOfWebhook: 10,
+        mostOfWorkspace: 50,
+        silent: [],
+        mostOfSilent: 100,
+      };
       return into.transaction((tx) => leaseDeliveries(tx, limits));
     },
     /webhook_deliveries/,

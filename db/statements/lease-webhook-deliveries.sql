@@ -45,22 +45,24 @@ with
     select
       w.workspace_id,
       w.id as webhook_id,
+      w.is_silent,
       least(
         greatest(
           case
-            when w.id = any ($3::uuid[]) then 1
-            else $4::integer
+            when w.is_silent then 1
+            else $3::integer
           end - coalesce(u.count, 0),
           0
         ),
-        $5
+        $4
       ) as most
     from
       taken
       cross join lateral (
         select
           workspace_id,
-          id
+          id,
+          id = any ($5::uuid[]) as is_silent
         from
           webhooks
         where
@@ -73,14 +75,15 @@ with
       left join under_way u on u.workspace_id = w.workspace_id
       and u.webhook_id = w.id
   ),
-  waiting as materialized (
+  first as materialized (
     select
       r.workspace_id,
       r.webhook_id,
+      r.is_silent,
       d.id,
       d.next_attempt_at,
       d.place <= r.most
-      and d.next_attempt_at <= $6 as may_start
+      and d.next_attempt_at <= $6 as is_ready
     from
       receivers r
       cross join lateral (
@@ -116,8 +119,25 @@ with
               next_attempt_at
             limit
               r.most + 1
-          ) first
+          ) head
       ) d
+  ),
+  waiting as materialized (
+    select
+      *,
+      is_ready
+      and (
+        not is_silent
+        or row_number() over (
+          partition by
+            is_ready,
+            is_silent
+          order by
+            random()
+        ) <= $8::integer
+      ) as may_start
+    from
+      first
   ),
   ranked as materialized (
     select
@@ -130,7 +150,7 @@ with
         order by
           next_attempt_at,
           id
-      ) <= least($8, $9 - coalesce(u.count, 0)) as is_chosen
+      ) <= least($9, $10 - coalesce(u.count, 0)) as is_chosen
     from
       waiting w
       left join under_way_in u on u.workspace_id = w.workspace_id
@@ -142,8 +162,8 @@ with
       workspace_id,
       webhook_id,
       id,
-      $10,
-      $11
+      $11,
+      $12
     from
       ranked
     where
@@ -164,7 +184,12 @@ with
       min(next_attempt_at) filter (
         where
           not is_chosen
-      ) as next_at
+      ) as next_at,
+      bool_and(is_silent) filter (
+        where
+          not is_chosen
+          and next_attempt_at <= $13
+      ) as leaves_only_silent
     from
       ranked
     group by
@@ -174,37 +199,38 @@ with
     update webhook_turns t
     set
       turn_at = case
-        when taken.is_suspended then $12::timestamptz + make_interval(secs => $13)
-        when f.next_at <= $14
-        and f.has_chosen then $15
-        when f.next_at <= $16 then $17::timestamptz + make_interval(secs => $18)
+        when taken.is_suspended then $14::timestamptz + make_interval(secs => $15)
+        when f.leaves_only_silent then $16::timestamptz + make_interval(secs => $17)
+        when f.next_at <= $18
+        and f.has_chosen then $19
+        when f.next_at <= $20 then $21::timestamptz + make_interval(secs => $22)
         else coalesce(
           least(
             f.next_at,
             u.until,
             case
-              when f.has_chosen then $19::timestamptz
+              when f.has_chosen then $23::timestamptz
             end
           ),
           'infinity'
         )
       end,
       due_at = case
-        when f.next_at <= $20 then f.next_at
+        when f.next_at <= $24 then f.next_at
       end
     from
       taken
       left join found f on f.workspace_id = taken.workspace_id
       left join under_way_in u on u.workspace_id = taken.workspace_id
     where
-      t.workspace_id = any ($21::uuid[])
+      t.workspace_id = any ($25::uuid[])
       and t.workspace_id = taken.workspace_id
   )
 select
   l.workspace_id,
   l.webhook_id,
   l.delivery_id as id,
-  $22::uuid as lease_id,
+  $26::uuid as lease_id,
   d.tries,
   d.body,
   w.url,

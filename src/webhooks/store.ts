@@ -133,7 +133,10 @@ export interface EndedDeliveries {
   readonly reason: string;
 }
 
-/** Counts deliveries that ended. The `most`th failure in a row switches the webhook off. */
+/**
+ * Counts deliveries that ended. The `most`th failure in a row switches the webhook off. Rows are locked in the order of
+ * webhooks, so that concurrent calls do not deadlock.
+ */
 export async function recordEnded(
   db: Queryable,
   ended: readonly EndedDeliveries[],
@@ -143,16 +146,22 @@ export async function recordEnded(
   const failures = sql`case when e.has_succeeded then 0 else w.consecutive_failures end + e.failures`;
   const isTheLast = sql`w.is_active and ${failures} >= ${most}`;
   await db.run(sql`
+    with ended as materialized (
+      select e.*
+      from unnest(${column(({ workspaceId }) => workspaceId)}::uuid[], ${column(({ webhookId }) => webhookId)}::uuid[],
+        ${column(({ hasSucceeded }) => hasSucceeded)}::boolean[], ${column(({ failures: count }) => count)}::integer[],
+        ${column(({ reason }) => reason)}::text[]) as e (workspace_id, webhook_id, has_succeeded, failures, reason)
+      join webhooks w on w.workspace_id = e.workspace_id and w.id = e.webhook_id
+        and (e.failures > 0 or w.consecutive_failures > 0)
+      order by w.workspace_id, w.id for no key update of w
+    )
     update webhooks w
     set consecutive_failures = ${failures}, is_active = w.is_active and not (${isTheLast}),
       failing_since = case when e.failures = 0 then case when not w.is_active then w.failing_since end
         when e.has_succeeded and w.is_active then ${now}::timestamptz else coalesce(w.failing_since, ${now}) end,
       disabled_reason = case when ${isTheLast} then e.reason else w.disabled_reason end,
       updated_at = case when ${isTheLast} then ${now} else w.updated_at end
-    from unnest(${column(({ workspaceId }) => workspaceId)}::uuid[], ${column(({ webhookId }) => webhookId)}::uuid[],
-      ${column(({ hasSucceeded }) => hasSucceeded)}::boolean[], ${column(({ failures: count }) => count)}::integer[],
-      ${column(({ reason }) => reason)}::text[]) as e (workspace_id, webhook_id, has_succeeded, failures, reason)
-    where w.workspace_id = e.workspace_id and w.id = e.webhook_id and (e.failures > 0 or w.consecutive_failures > 0)`);
+    from ended e where w.workspace_id = e.workspace_id and w.id = e.webhook_id`);
 }
 
 /** Switches an active webhook off; the API shows the reason. */

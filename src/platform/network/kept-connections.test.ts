@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { KeptConnections } from "./kept-connections.ts";
 import { type OutgoingRequest, outgoingRequest } from "./outgoing-request.ts";
@@ -107,7 +108,7 @@ test("the deadline of a request that has ended does not end the next one on its 
   await ask(connections, { deadline: first.signal });
   answer = (_request, response) => {
     first.abort();
-    setImmediate(() => response.end("late"));
+    void setImmediate().then(() => response.end("late"));
   };
   expect(await ask(connections)).toBe("late");
   expect(opened).toHaveLength(1);
@@ -121,4 +122,16 @@ test("beyond the bound, the connection that has been idle longest is closed", as
   expect(connections.idleCount).toBe(2);
   for (const host of ["b.test", "c.test"]) await ask(connections, {}, host);
   expect(opened).toHaveLength(3);
+});
+
+test("connections that become idle together are closed beyond the bound, too", async () => {
+  const connections = new KeptConnections(1);
+  const waiting: (() => void)[] = [];
+  answer = (_request, response) => void waiting.push(() => response.end("ok"));
+  const asked = Array.from({ length: 20 }, (_, at) => ask(connections, {}, `${at}.test`));
+  while (waiting.length < 20) await once(server, "request");
+  for (const end of waiting) end();
+  await Promise.all(asked);
+  await setImmediate();
+  expect(connections.idleCount).toBeLessThanOrEqual(1);
 });

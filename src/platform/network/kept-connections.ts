@@ -59,7 +59,10 @@ class IdleConnections {
     this.#idle.set(connection, onClose);
     connection.once("close", onClose);
     const [oldest] = this.#idle.size > this.#most ? this.#idle.keys() : [];
-    oldest?.destroy();
+    if (oldest === undefined) return;
+    // It closes later; until then more connections may be added.
+    this.remove(oldest);
+    oldest.destroy();
   }
 
   remove(connection: Duplex): void {

@@ -32,10 +32,14 @@ export interface LeaseLimits {
   readonly mostOfWorkspace: number;
   /** Webhooks whose receivers did not answer the last attempt. One attempt at a time shows whether they do again. */
   readonly silent: readonly string[];
+  /** Attempts of all these webhooks together, for this call. */
+  readonly mostOfSilent: number;
 }
 
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
 const FULL_SECONDS = 0.02;
+/** The same if all of them are of silent webhooks: an attempt takes long, and the look would take a share from others. */
+const SILENT_SECONDS = 0.5;
 /** The same for a suspended workspace: its deliveries continue at most this time after the end of the suspension. */
 const SUSPENDED_SECONDS = 60;
 
@@ -64,23 +68,27 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
     ), under_way_in as materialized (
       select workspace_id, sum(count)::int as count, min(until) as until from under_way group by workspace_id
     ), receivers as materialized (
-      select w.workspace_id, w.id as webhook_id,
-        least(greatest(case when w.id = any(${[...limits.silent]}::uuid[]) then 1 else ${limits.mostOfWebhook}::integer end
+      select w.workspace_id, w.id as webhook_id, w.is_silent,
+        least(greatest(case when w.is_silent then 1 else ${limits.mostOfWebhook}::integer end
           - coalesce(u.count, 0), 0), ${share}) as most
       from taken cross join lateral (
-        select workspace_id, id from webhooks
+        select workspace_id, id, id = any(${[...limits.silent]}::uuid[]) as is_silent from webhooks
         where workspace_id = taken.workspace_id and is_active and not taken.is_suspended offset 0) w
       left join under_way u on u.workspace_id = w.workspace_id and u.webhook_id = w.id
-    ), waiting as materialized (
-      select r.workspace_id, r.webhook_id, d.id, d.next_attempt_at,
-        d.place <= r.most and d.next_attempt_at <= ${now} as may_start
+    ), first as materialized (
+      select r.workspace_id, r.webhook_id, r.is_silent, d.id, d.next_attempt_at,
+        d.place <= r.most and d.next_attempt_at <= ${now} as is_ready
       from receivers r cross join lateral (
         select id, next_attempt_at, row_number() over (order by next_attempt_at) as place from (
           select id, next_attempt_at from webhook_deliveries
           where workspace_id = r.workspace_id and webhook_id = r.webhook_id and status = 'pending'
             and not exists (select from webhook_leases l where l.workspace_id = r.workspace_id
               and l.webhook_id = r.webhook_id and l.delivery_id = webhook_deliveries.id and l.leased_until > ${now})
-          order by next_attempt_at limit r.most + 1) first) d
+          order by next_attempt_at limit r.most + 1) head) d
+    ), waiting as materialized (
+      select *, is_ready and (not is_silent or row_number() over (partition by is_ready, is_silent order by random())
+        <= ${limits.mostOfSilent}::integer) as may_start
+      from first
     ), ranked as materialized (
       select w.*, may_start and row_number() over (partition by w.workspace_id, may_start order by next_attempt_at, id)
         <= least(${share}, ${limits.mostOfWorkspace} - coalesce(u.count, 0)) as is_chosen
@@ -92,12 +100,14 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
       do update set lease_id = excluded.lease_id, leased_until = excluded.leased_until
       returning workspace_id, webhook_id, delivery_id
     ), found as (
-      select workspace_id, bool_or(is_chosen) as has_chosen, min(next_attempt_at) filter (where not is_chosen) as next_at
+      select workspace_id, bool_or(is_chosen) as has_chosen, min(next_attempt_at) filter (where not is_chosen) as next_at,
+        bool_and(is_silent) filter (where not is_chosen and next_attempt_at <= ${now}) as leaves_only_silent
       from ranked group by workspace_id
     ), moved as (
       update webhook_turns t
       set turn_at = case
           when taken.is_suspended then ${now}::timestamptz + make_interval(secs => ${SUSPENDED_SECONDS})
+          when f.leaves_only_silent then ${now}::timestamptz + make_interval(secs => ${SILENT_SECONDS})
           when f.next_at <= ${now} and f.has_chosen then ${now}
           when f.next_at <= ${now} then ${now}::timestamptz + make_interval(secs => ${FULL_SECONDS})
           else coalesce(least(f.next_at, u.until, case when f.has_chosen then ${until}::timestamptz end), 'infinity') end,

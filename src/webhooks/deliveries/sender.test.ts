@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteHold, insertHold } from "#delivery/hold/store.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { KeptConnections } from "#platform/network/kept-connections.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
@@ -380,7 +380,7 @@ describe("a webhook with too many pending deliveries", () => {
   });
 });
 
-const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [] };
+const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [], mostOfSilent: 100 };
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
@@ -474,6 +474,7 @@ describe("fairness", () => {
     const send = async () => {
       counts.push(await sender.sendDue());
       await sender.settled();
+      clock.advance(500);
     };
     await send();
     await send();
@@ -481,6 +482,47 @@ describe("fairness", () => {
     await send();
     await send();
     expect(counts).toEqual([10, 1, 1, 10]);
+  });
+
+  test("receivers that do not answer, however many, leave places to other webhooks", async () => {
+    const slow = await startReceiver();
+    slow.answer = (response) => response.destroy();
+    const post = createReceiver({
+      resolver: service.dns.resolver,
+      allowPrivate: true,
+      connections: new KeptConnections(),
+    });
+    const sender = new WebhookSender({ ...deps, post });
+    const stuck = Array.from({ length: 300 }, () => ({
+      workspaceId: newId() as WorkspaceId,
+      webhookId: newId(),
+    }));
+    const secrets = stuck.map(({ webhookId }) => deps.secrets.seal("whsec_AAAA", secretContext(webhookId)));
+    await db.run(sql`
+      with stuck as (
+        select * from unnest(${stuck.map(({ workspaceId }) => workspaceId)}::uuid[],
+          ${stuck.map(({ webhookId }) => webhookId)}::uuid[], ${secrets}::bytea[]) as s (workspace_id, id, secret)
+      ), added as (insert into workspaces (id, name) select workspace_id, 'Test' from stuck)
+      insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
+      select workspace_id, id, ${slow.url}, '{*}', true, secret, now(), now() from stuck`);
+    for (const { workspaceId } of stuck) await happen(workspaceId, 20);
+    for (let round = 0; round < 6; round++) {
+      await sender.sendDue();
+      await sender.settled();
+      clock.advance(500);
+    }
+    slow.arrived.length = 0;
+    slow.answer = () => {};
+    const quick = await newScene();
+    await happen(quick.workspaceId, 25);
+    await eventually("the deliveries of the quick webhook", async () => {
+      await sender.sendDue();
+      clock.advance(20);
+      return receiver.arrived.length === 25;
+    });
+    expect(slow.arrived.length).toBeLessThanOrEqual(100);
+    await slow.close();
+    await sender.settled();
   });
 
   test("a receiver that never answers does not delay other webhooks", async () => {

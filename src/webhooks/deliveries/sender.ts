@@ -47,6 +47,8 @@ const MOST_OF_WORKSPACE = 40;
 /** For how long a webhook whose receiver did not answer has one attempt at a time, unless it answers; how many at most. */
 const SILENT_MS = MINUTE_MS;
 const MOST_SILENT = 500;
+/** Attempts of these webhooks at a time in this process: without a limit they would take all places. */
+const MOST_OF_SILENT = 100;
 /** Requests that one statement puts into the line; with each lease. */
 const MOST_REQUESTS = 5_000;
 /** Results that one statement writes. */
@@ -81,6 +83,8 @@ export class WebhookSender {
   readonly #results: MicroBatch<SettledAttempt>;
   /** Webhooks whose receivers did not answer: their attempts last longest, and would take the places of others. */
   readonly #silent = new ExpiringMap<true>(MOST_SILENT);
+  /** Attempts in progress that were leased from silent webhooks. */
+  #ofSilent = 0;
   /** Results that wait or are being written. */
   #unwritten = 0;
   #working: Promise<void> | undefined;
@@ -127,6 +131,7 @@ export class WebhookSender {
         mostOfWebhook: MOST_OF_WEBHOOK,
         mostOfWorkspace: MOST_OF_WORKSPACE,
         silent: this.#silent.keys(),
+        mostOfSilent: MOST_OF_SILENT - this.#ofSilent,
       }),
     );
     for (const delivery of leased) {
@@ -161,6 +166,8 @@ export class WebhookSender {
   async #attempt(delivery: LeasedDelivery): Promise<void> {
     const { clock, secrets, post, log } = this.#deps;
     const { id, body, url } = delivery;
+    const wasSilent = this.#silent.get(delivery.webhook_id) !== undefined;
+    if (wasSilent) this.#ofSilent += 1;
     try {
       const time = clock.now();
       const signing = secretsOf(secrets, delivery, time);
@@ -176,6 +183,8 @@ export class WebhookSender {
       this.#results.add(endOf(delivery, result, clock.now()));
     } catch (err) {
       log.error({ err, delivery: id }, "webhook delivery attempt failed unexpectedly");
+    } finally {
+      if (wasSilent) this.#ofSilent -= 1;
     }
   }
 
