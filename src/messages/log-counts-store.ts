@@ -12,6 +12,7 @@ import { findOldestDay } from "./partitions/store.ts";
 
 /** A message is counted by its time of acceptance and sorted by its id, which is generated up to this much later. */
 export const STRADDLING_MS = 60_000;
+export const QUARTER_MS = 900_000;
 export const EIGHTH_MS = 3 * 3_600_000;
 
 export type CountedFilter = Omit<LogFilter, "origin">;
@@ -60,17 +61,18 @@ const nothing: IdSpan = { lowest: lastId, above: lastId };
 
 /**
  * Where the newest `most` messages of a source or status are, platform mail left aside, which is not counted. A statement
- * that does not know it opens all days of the log, in each branch of the filter.
+ * that does not know it opens all days of the log, in each branch of the filter. The counters include leased messages, which
+ * the filter may leave out.
  * @param below only messages with ids below this one are meant
  * @returns undefined if the counters do not tell
  */
 export async function findSpan(
   db: Queryable,
   workspaceId: WorkspaceId,
-  filter: CountedFilter,
+  filter: CountedFilter & Pick<ReadFilter, "held">,
   { most, below }: { readonly most: number; readonly below: string | undefined },
 ): Promise<IdSpan | undefined> {
-  const { source, status } = filter;
+  const { source, status, held } = filter;
   if (source === "platform" || status === "sending" || (source ?? status) === undefined) return undefined;
   const { log, hasCounters } = await findBeginning(db, workspaceId);
   if (log === null) return nothing;
@@ -86,12 +88,14 @@ export async function findSpan(
         select ${eighthOf(sql`time`)} as part, sum(${statusesOf(filter)}) as messages
         from ${counted} ${source ? sql`where source = ${source}` : empty} group by part) parts
       where messages > 0) running
-    where newer < ${most}`);
-  if (!found?.oldest || !found.newest) return nothing;
-  const end = new Date(found.newest.getTime() + EIGHTH_MS + STRADDLING_MS);
+    where newer < ${most + held.length}`);
+  // What is newer than the last whole quarter-hour before `to` is not counted, and below `below` all the same.
+  const oldest = found?.oldest ?? (to && new Date(to.getTime() - QUARTER_MS));
+  if (!oldest) return nothing;
+  const newest = found?.newest ?? oldest;
   return {
-    lowest: firstIdAt(new Date(found.oldest.getTime() - STRADDLING_MS)),
-    above: below ?? firstIdAt(end),
+    lowest: firstIdAt(new Date(Math.max(0, oldest.getTime() - STRADDLING_MS))),
+    above: below ?? firstIdAt(new Date(newest.getTime() + EIGHTH_MS + STRADDLING_MS)),
   };
 }
 

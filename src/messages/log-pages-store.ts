@@ -17,6 +17,7 @@ import {
   findLast,
   findSpan,
   type IdSpan,
+  QUARTER_MS,
   STRADDLING_MS,
 } from "./log-counts-store.ts";
 import { filteredSql, type LogFilter, type ReadFilter, readable } from "./log-filter-store.ts";
@@ -25,7 +26,6 @@ import { filteredSql, type LogFilter, type ReadFilter, readable } from "./log-fi
 const DEEP = 20_000;
 /** At most this many messages are counted before the end of a quarter-hour and sorted after it (STRADDLING_MS). */
 const MOST_STRADDLING = 10_000;
-const QUARTER_MS = 900_000;
 
 /** A page is read from the newest day and the one before, then from these days, and then from the whole log. */
 const SPANS_MS = [DAY_MS, 15 * DAY_MS];

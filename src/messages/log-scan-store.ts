@@ -76,7 +76,7 @@ export async function scanMessages(
   const spanOf = (of: LogFilter) =>
     asked.span || asked.accepted_before
       ? undefined
-      : findSpan(db, workspaceId, of, { most: MOST_SCANNED, below: after });
+      : findSpan(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SCANNED, below: after });
   const places = await placesOf(workspaceId, filter, { ids, within, stored, spanOf });
   const newest = places.map(
     (place, at) => sql`

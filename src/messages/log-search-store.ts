@@ -42,7 +42,9 @@ export async function searchMessages(
   const filter = await readable(db, workspaceId, asked);
   const { source, status, origin } = filter;
   const spanOf = (of: LogFilter) =>
-    origin ? undefined : findSpan(db, workspaceId, of, { most: MOST_SEARCHED, below: undefined });
+    origin
+      ? undefined
+      : findSpan(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SEARCHED, below: undefined });
   // A text without an @ may be part of a local part.
   const wanted = email.includes("@") ? domainInALabels(email) : email;
   const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.localpart, m.domain`;

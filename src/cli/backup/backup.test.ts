@@ -163,6 +163,19 @@ test("a backup goes through pipes", async () => {
   expect(await digests(target)).toEqual(await digests(db));
 });
 
+test("a restore reads a named pipe once", async () => {
+  const whole = await readFile(await backup());
+  const pipe = newPath();
+  await once(spawn("mkfifo", [pipe]), "exit");
+  const target = await emptyDatabase();
+  const [restored] = await Promise.all([
+    run(["restore", pipe], { url: target.url }),
+    writeFile(pipe, whole).catch(() => {}),
+  ]);
+  expect(restored).toMatchObject({ code: 0 });
+  expect(await digests(target)).toEqual(await digests(db));
+});
+
 test("with --with-secret-key the keys come back, and only with the passphrase", async () => {
   const file = await backup("--with-secret-key");
   expect(await readFile(file, "latin1")).not.toContain(SECRET_KEY);

@@ -1,6 +1,7 @@
 /** `posthaste restore`: makes a new installation from a backup. Its sending is held until the operator releases it. */
 
 import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
 import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
@@ -48,12 +49,12 @@ export function addRestoreCommand(program: Command, options: CliOptions): void {
     .action(async (file: string, given: RestoreOptions) => {
       const startedAt = performance.now();
       const lines = new TableLines(stderr);
-      const isFile = file !== "-";
-      const backup = await (isFile ? openFile(file) : BackupReader.open(stdin ?? Readable.from([])));
+      const backup = await (file === "-" ? BackupReader.open(stdin ?? Readable.from([])) : openFile(file));
       await requireKnownSchema(backup.header);
       const keys = await planKeys(options, backup.header, given.passphraseFile);
-      // A pipe can be read only once; a file is read twice, so that a damaged one fails soon, and leaves no new DATA_DIR behind.
-      if (isFile) {
+      // A pipe, which a path can name as well, can be read only once. A file is read twice, so that a damaged one fails soon, and
+      // leaves no new DATA_DIR behind.
+      if (file !== "-" && (await stat(file)).isFile()) {
         lines.note("Checking the backup.");
         await (await openFile(file)).readThrough();
       }

@@ -7,12 +7,21 @@ import { ReplicaReads } from "./replica-reads.ts";
 
 const primary = await testDatabase();
 
-/** `url` leads to the primary again, which has no lag: only the name of its sessions is another. */
-function openReads(url = primary.url): ReplicaReads {
+/** In sessions of the replica the server says that it is a standby. */
+await primary.run(sql`create schema standby`);
+await primary.run(sql`
+  create function standby.pg_is_in_recovery() returns boolean language sql as 'select true'`);
+await primary.run(sql`
+  create function standby.pg_last_xact_replay_timestamp() returns timestamptz language sql
+  as 'select clock_timestamp()'`);
+
+/** `url` leads to the primary again: only the name of its sessions is another, and what the server says of itself. */
+function openReads(url = primary.url, searchPath = "standby,pg_catalog,public"): ReplicaReads {
   const replica = createDatabase(url, {
     size: 1,
     name: "replica",
     onError: () => {},
+    settings: { search_path: searchPath },
     deadlines: { answerMs: 500 },
   });
   const reads = new ReplicaReads(replica, primary);
@@ -38,6 +47,10 @@ test("a replica that is away, or goes away, is replaced by the primary", async (
   way.lost = "everything";
   const silent = openReads(way.url);
   expect(await sessionOf(silent)).not.toBe("replica");
+});
+
+test("a server that is no standby is not read: it may be a former primary with old data", async () => {
+  expect(await sessionOf(openReads(primary.url, "public"))).not.toBe("replica");
 });
 
 test("a statement that the replica cancels or cannot read is asked of the primary", async () => {

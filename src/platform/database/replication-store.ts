@@ -48,11 +48,12 @@ export async function findReplication(db: Queryable): Promise<Replication | unde
 
 /**
  * How old the data of a replica is: seconds since the last commit that it has applied. The service commits every few
- * seconds. Zero on a primary; null if the replica has applied none since its start.
+ * seconds. Null if the replica has applied none since its start, and for a server that follows no other: it may be a former
+ * primary, whose data grow old without a sign.
  */
 export async function findReplicaLag(db: Queryable): Promise<number | null> {
   const row = await db.row<{ seconds: number | null }>(sql`
     select case when pg_is_in_recovery()
-      then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 else 0 end as seconds`);
+      then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())::float8 end as seconds`);
   return row?.seconds ?? null;
 }

@@ -6,6 +6,7 @@ const namesOf = (url: string) => readDatabaseAddress(url).servers.map(serverName
 test.each([
   ["postgres://u:p@db1:5433,db2/mail?target_session_attrs=read-write", ["db1:5433", "db2:5432"]],
   ["postgresql://[2001:db8::1]:5433,[2001:db8::2]/mail", ["[2001:db8::1]:5433", "[2001:db8::2]:5432"]],
+  ["postgres://u:p@ss,word@db1,db2/mail", ["db1:5432", "db2:5432"]],
   ["postgres://u@%2Frun%2Fpostgresql:5433/mail", ["/run/postgresql:5433"]],
   ["postgres:///mail?host=/run/a,/run/b&port=5433,5434", ["/run/a:5433", "/run/b:5434"]],
   ["postgres:///mail?host=db1,db2&port=5433", ["db1:5433", "db2:5433"]],

@@ -21,7 +21,7 @@ export interface DatabaseAddress {
 
 const PORT = 5432;
 const MOST_PORT = 65_535;
-const FORM = /^(postgres(?:ql)?:\/\/)([^@/?#]*@)?([^/?#]*)(.*)$/is;
+const FORM = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#]*)(.*)$/is;
 /** libpq's names of a session that can write; `any` is its default. */
 const WRITABLE = new Set(["read-write", "primary"]);
 const SUPPORTED = new Set(["any", ...WRITABLE]);

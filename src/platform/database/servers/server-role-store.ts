@@ -17,6 +17,15 @@ export type ServerRole =
 
 /** Never rejects: a server without an answer is away. @param connectionString a URL of any server of the database */
 export async function findServerRole(connectionString: string, server: ServerAddress): Promise<ServerRole> {
+  try {
+    return await askServer(connectionString, server);
+  } catch (fault) {
+    return { kind: "away", reason: fault instanceof Error ? fault.message : String(fault) };
+  }
+}
+
+/** @throws Error of the driver, also for a certificate of the URL that cannot be read now */
+async function askServer(connectionString: string, server: ServerAddress): Promise<ServerRole> {
   const client = new pg.Client({
     connectionString,
     application_name: "posthaste search",
@@ -30,8 +39,6 @@ export async function findServerRole(connectionString: string, server: ServerAdd
   try {
     await client.connect();
     return await readRole(client);
-  } catch (fault) {
-    return { kind: "away", reason: fault instanceof Error ? fault.message : String(fault) };
   } finally {
     // A frozen server would not answer a goodbye.
     client.connection.stream.destroy();

@@ -1,0 +1,65 @@
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { applyDeltas } from "./counters/apply-deltas-store.ts";
+import { addAcceptedDeltasSql } from "./counters/deltas-store.ts";
+import { findMessagePage } from "./log-pages-store.ts";
+import { scanMessages } from "./log-scan-store.ts";
+
+const db = await testDatabase();
+
+/**
+ * Accepts queued messages, one in each second from a time on, and counts them. Returns their ids, newest first.
+ * @param leased whether delivery has leased them
+ */
+async function accept(
+  workspaceId: WorkspaceId,
+  from: Date,
+  messages: number,
+  leased = false,
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    insert into messages (workspace_id, id, source, origin_name, from_email, localpart, domain, subject, status,
+      created_at, updated_at)
+    select ${workspaceId}, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid,
+      'api', 'Key', 'shop@sender.test', 'person', 'a.test', 'Hello', 'queued', at, at
+    from (
+      select ${from}::timestamptz + number * interval '1 second' as at
+      from generate_series(1, ${messages}::int) number) times
+    returning id`);
+  const ids = rows.map(({ id }) => id).sort();
+  await db.run(addAcceptedDeltasSql(sql`(select * from messages where id = any (${ids}::uuid[])) m`));
+  await applyDeltas(db, 1_000_000);
+  await db.run(sql`
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, due_at, expires_at, leased_by)
+    select ${workspaceId}, id, 0, 'a.test', 1, now(), now(), ${newId()}
+    from unnest(${leased ? ids : []}::uuid[]) id`);
+  return ids.reverse();
+}
+
+test("a filtered list that a cursor continues goes on to its very end", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const ids = [
+    ...(await accept(workspaceId, new Date("2026-10-02T12:05:00Z"), 30)),
+    ...(await accept(workspaceId, new Date("2026-10-01T12:05:00Z"), 30)),
+  ];
+  for (const filter of [{ status: "queued" }, { source: "api" }] as const) {
+    for (const at of [5, 28, 29, 35, 58]) {
+      const page = { limit: 20, offset: 0, after: ids[at] ?? "" };
+      const rest = ids.slice(at + 1, at + 21);
+      expect(await findMessagePage(db, workspaceId, filter, page), `after ${at}`).toEqual(rest);
+      const found = await scanMessages(db, workspaceId, { ...filter, domain: "a.test" }, page);
+      expect(found.ids, `searched after ${at}`).toEqual(rest);
+    }
+  }
+});
+
+test("messages in delivery, which show another status, hide no older ones", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  await accept(workspaceId, new Date("2026-10-02T12:05:00Z"), 30, true);
+  const older = await accept(workspaceId, new Date("2026-10-01T12:05:00Z"), 3);
+  const page = { limit: 20, offset: 0 };
+  expect(await findMessagePage(db, workspaceId, { status: "queued" }, page)).toEqual(older);
+});
