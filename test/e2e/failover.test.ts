@@ -36,7 +36,9 @@ describe.runIf(process.platform === "linux")("a failover", async () => {
     const refused = await send();
     expect(refused).toMatchObject({ status: 503, body: { success: false, code: "INTERNAL_ERROR" } });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect((await fetch(`${program.url}/readyz`)).status).toBe(503);
+    // An answer of /readyz is kept for a moment.
+    const isUnready = async () => (await fetch(`${program.url}/readyz`)).status === 503;
+    await eventually("the program not to be ready", isUnready);
 
     await pair.standby.promote();
     const sent = await eventually("a send to succeed", async () => {
@@ -50,6 +52,6 @@ describe.runIf(process.platform === "linux")("a failover", async () => {
     const path = `/mailing-lists/${list}/subscribers/export-async`;
     expect(await endedJob(program, await program.call("POST", path))).toMatchObject({ status: "completed" });
     expect((await program.call("GET", "/stats/chart")).status).toBe(200);
-    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    await eventually("the program to be ready", async () => !(await isUnready()));
   });
 });

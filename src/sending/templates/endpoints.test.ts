@@ -142,7 +142,7 @@ describe("a template", () => {
     [
       "in MJML with an unknown attribute",
       { mjml: mjmlOf("x").replace("<mj-text", '<mj-text colour="red"') },
-      "mjml, line 1, column 1: Attribute colour is illegal.",
+      "mjml, line 1, column 39: Attribute colour is illegal.",
     ],
     [
       "in MJML with text that MJML drops",
