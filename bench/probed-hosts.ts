@@ -2,30 +2,17 @@
  * Mail hosts for SMTP probes: one on each of many loopback addresses (Linux has all of 127.0.0.0/8), all on one port, in
  * a separate process. They accept every recipient whose name begins with `person`, and refuse all others.
  */
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { fileURLToPath } from "node:url";
+import { type ForkedServer, forkServer } from "./forked-server.ts";
 
-export interface ProbedHosts extends AsyncDisposable {
-  readonly port: number;
+export interface ProbedHosts extends ForkedServer {
   readonly addresses: readonly string[];
 }
 
 export async function startProbedHosts(count: number): Promise<ProbedHosts> {
   const addresses = Array.from({ length: count }, (_, at) => `127.1.${at >> 8}.${at & 255}`);
-  const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
-  child.send(addresses);
-  const [port] = (await once(child, "message")) as [number];
-  return {
-    port,
-    addresses,
-    async [Symbol.asyncDispose]() {
-      const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
-    },
-  };
+  return { ...(await forkServer(import.meta.url, addresses)), addresses };
 }
 
 function serve(socket: Socket): void {

@@ -1,24 +1,11 @@
 /** A receiver of webhooks in a separate process, which answers 204 at once and does nothing else. */
-import { fork } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { fileURLToPath } from "node:url";
+import { type ForkedServer, forkServer } from "./forked-server.ts";
 
-export interface FastReceiver extends AsyncDisposable {
-  readonly url: string;
-}
-
-export async function startFastReceiver(): Promise<FastReceiver> {
-  const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
-  const [port] = (await once(child, "message")) as [number];
-  return {
-    url: `http://127.0.0.1:${port}/hooks`,
-    async [Symbol.asyncDispose]() {
-      const gone = once(child, "exit");
-      child.kill("SIGKILL");
-      await gone;
-    },
-  };
+export async function startFastReceiver(): Promise<ForkedServer & { readonly url: string }> {
+  const server = await forkServer(import.meta.url);
+  return { ...server, url: `http://127.0.0.1:${server.port}/hooks` };
 }
 
 /** Reads requests that have a Content-Length, and answers each. */
