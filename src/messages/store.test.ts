@@ -5,8 +5,8 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseMessages } from "#test/support/lease-order.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
 import { findMessages } from "./find-messages.ts";
-import { unclassified } from "./message/outcome.ts";
 import { type MessageSource, type MessageStatus, messageStatuses } from "./message/status.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 import { listMessages } from "./store.ts";
@@ -36,16 +36,8 @@ const lease = () =>
 
 async function move(status: "deferred" | "delivered", name: string): Promise<void> {
   const [message] = await page({ email: `${name}@` });
-  const nothing = {
-    nextAttemptAt: null,
-    mxHost: null,
-    code: null,
-    enhancedCode: null,
-    isAddressFault: false,
-  };
-  const none = { ...unclassified, ...nothing };
-  const news = { workspaceId, messageId: message?.id ?? "", time: new Date(), attempts: 1, detail: "" };
-  await recordOutcomes(db, [{ ...news, ...none, status }], nobodyElse);
+  const news = outcomeOf({ workspaceId, messageId: message?.id ?? "" }, status, { detail: "" });
+  await recordOutcomes(db, [news], nobodyElse);
 }
 
 /** The first page of what a filter leaves; its total must agree with it. */

@@ -1,6 +1,5 @@
 import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, listEvents } from "#messages/store.ts";
 import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
@@ -8,6 +7,7 @@ import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 
 const db = await testDatabase();
@@ -31,16 +31,8 @@ async function places(table: keyof typeof tables): Promise<string[]> {
 async function message(time: Date): Promise<{ id: string; workspaceId: WorkspaceId }> {
   const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
   await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
-  const nothing = {
-    nextAttemptAt: null,
-    mxHost: null,
-    code: null,
-    enhancedCode: null,
-    isAddressFault: false,
-  };
-  const none = { ...unclassified, ...nothing };
-  const outcome = { workspaceId, messageId: id, time, attempts: 1, detail: "", ...none };
-  await recordOutcomes(db, [{ ...outcome, status: "delivered" }], nobodyElse);
+  const outcome = outcomeOf({ workspaceId, messageId: id }, "delivered", { time, detail: "" });
+  await recordOutcomes(db, [outcome], nobodyElse);
   return { id, workspaceId };
 }
 
