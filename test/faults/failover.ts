@@ -12,21 +12,22 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createDatabase } from "#platform/database/pool.ts";
-import { type DatabasePair, type PairedServer, startDatabasePair } from "#test/support/database-pair.ts";
+import { type DatabasePair, startDatabasePair } from "#test/support/database-pair.ts";
+import type { DatabaseServer } from "#test/support/database-server.ts";
 import { eventually } from "#test/support/eventually.ts";
+import { type Host, mayMakeNetworks, Network } from "#test/support/network.ts";
 import { platform } from "#test/support/scene.ts";
 import {
   apiKey,
   conclude,
   type FaultRun,
-  recipientDomain,
   say,
+  smallMail,
   startFaultRun,
   waitForEmptyQueue,
 } from "./fault-run.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { findLostOrDuplicated } from "./lost-or-duplicated.ts";
-import { NetworkNamespace } from "./network-namespace.ts";
 import { readNumbers } from "./options.ts";
 import { type RetryingClient, startRetryingClient } from "./retrying-client.ts";
 
@@ -54,10 +55,10 @@ const frozen: Fault = {
   strike: ({ primary }) => primary.signal("SIGSTOP"),
   heal: ({ primary }) => primary.signal("SIGCONT"),
 };
-const cutOff = (network: NetworkNamespace): Fault => ({
+const cutOff = (host: Host): Fault => ({
   name: "cut off",
-  strike: () => network.cut(),
-  heal: () => network.mend(),
+  strike: () => host.cutOff(),
+  heal: () => host.reconnect(),
 });
 
 interface Outcome {
@@ -71,11 +72,7 @@ async function failOver(fault: Fault, pair: DatabasePair, run: FaultRun): Promis
     url: () => run.program.url,
     apiKey,
     rate,
-    emailFor: (number) => ({
-      to: `user${number}@${recipientDomain(number)}`,
-      subject: `Message ${number}`,
-      body: `<p>This is message ${number}.</p>`,
-    }),
+    emailFor: smallMail,
   });
   await delay(seconds * 1_000);
   say(`the primary is ${fault.name}, ${client.accepted.size} accepted`);
@@ -98,7 +95,7 @@ async function failOver(fault: Fault, pair: DatabasePair, run: FaultRun): Promis
 }
 
 /** It no longer waits for the standby, so that it would confirm what the service wrote to it. */
-async function takeWrites(server: PairedServer): Promise<void> {
+async function takeWrites(server: DatabaseServer): Promise<void> {
   await eventually("the former primary to answer", () =>
     server
       .ask("alter system set synchronous_standby_names = ''", "select pg_reload_conf()")
@@ -107,7 +104,7 @@ async function takeWrites(server: PairedServer): Promise<void> {
 }
 
 /** One sentence if the service has sessions there. */
-async function sessionsWith(server: PairedServer): Promise<string[]> {
+async function sessionsWith(server: DatabaseServer): Promise<string[]> {
   const sessions = await server.ask(
     "select application_name from pg_stat_activity where application_name like 'posthaste%' and application_name <> 'posthaste search'",
   );
@@ -167,14 +164,13 @@ async function judge({
   };
 }
 
-const network = await NetworkNamespace.open().catch((fault: Error) => {
-  say(`no network is cut, because this machine does not allow a namespace (${fault.message.split("\n")[0]})`);
-  return null;
-});
+const network = (await mayMakeNetworks()) ? await Network.make() : null;
+const host = network === null ? null : await network.addHost("primary", 10);
+if (host === null) say("no network is cut: that needs root and the command ip (iproute2)");
 const outcomes: Outcome[] = [];
 let lastRun: FaultRun | undefined;
-for (const fault of [killed, frozen, ...(network === null ? [] : [cutOff(network)])]) {
-  await using pair = await startDatabasePair(fault.name === "cut off" ? network?.place : undefined);
+for (const fault of [killed, frozen, ...(host === null ? [] : [cutOff(host)])]) {
+  await using pair = await startDatabasePair(fault.name === "cut off" ? (host ?? undefined) : undefined);
   lastRun = await startFaultRun({ workers: 1, env: { DATABASE_URL: pair.url } });
   outcomes.push(await failOver(fault, pair, lastRun));
 }

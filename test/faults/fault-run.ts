@@ -10,7 +10,7 @@ import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { createLog } from "#platform/log/log.ts";
 import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { mailDomain, platform } from "#test/support/scene.ts";
 import { survivors } from "./kill-targets.ts";
@@ -46,6 +46,21 @@ export function say(text: string): void {
 /** Recipients are spread over ten domains, each with its own lane. */
 export const recipientDomain = (number: number) => `receiver-${number % DOMAINS}.test`;
 
+/** The zone of these domains, with a mail host that has the address. */
+export function recipientZone(address?: string): DnsZone {
+  const domains = Array.from({ length: DOMAINS }, (_, at) => mailDomain(recipientDomain(at), address));
+  return Object.assign({}, ...domains);
+}
+
+/** A message to its own recipient. */
+export function smallMail(number: number) {
+  return {
+    to: `user${number}@${recipientDomain(number)}`,
+    subject: `Message ${number}`,
+    body: `<p>This is message ${number}.</p>`,
+  };
+}
+
 /** @param pace limit of messages per second over all lanes and workers; default: none */
 export async function startFaultRun({
   workers,
@@ -60,8 +75,7 @@ export async function startFaultRun({
   const lanes = join(folder, "lanes.json");
   const limits = pace === undefined ? {} : { messages_per_second: pace / DOMAINS / workers };
   await writeFile(lanes, JSON.stringify({ lanes: [{ name: "default", ...limits }] }));
-  const domains = Array.from({ length: DOMAINS }, (_, at) => mailDomain(recipientDomain(at)));
-  const dns = await startFakeDns(Object.assign({}, ...domains));
+  const dns = await startFakeDns(recipientZone());
   const mx = await startCountingMx({ answerMs: ANSWER_MS });
   const dataDir = join(folder, "data");
   const program = await startProgram({

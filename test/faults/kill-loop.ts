@@ -14,8 +14,8 @@ import {
   apiKey,
   conclude,
   inDatabase,
-  recipientDomain,
   say,
+  smallMail,
   startFaultRun,
   waitForEmptyQueue,
 } from "./fault-run.ts";
@@ -38,11 +38,10 @@ const client = startRetryingClient({
   url: () => run.program.url,
   apiKey,
   rate,
-  emailFor: (number) => ({
-    to: `user${number}@${recipientDomain(number)}`,
-    subject: `Message ${number}`,
-    body: `<p>This is message ${number}.</p>\n`.repeat(1 + (number % 50)),
-  }),
+  emailFor(number) {
+    const mail = smallMail(number);
+    return { ...mail, body: `${mail.body}\n`.repeat(1 + (number % 50)) };
+  },
 });
 const { failedStarts } = await killRepeatedly(run, {
   kills,

@@ -5,21 +5,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { recipientZone } from "#test/faults/fault-run.ts";
 import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
+import { type DatabaseServer, ServerFolder } from "#test/support/database-server.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
+import { type Host, Network } from "#test/support/network.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { launcherOf } from "#test/support/release.ts";
-import { mailDomain, platform } from "#test/support/scene.ts";
+import { platform } from "#test/support/scene.ts";
 import { startReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
-import { DatabaseHost } from "./database-host.ts";
-import { type Host, Network } from "./network.ts";
 
 export const apiKey = `efk_${"mach".repeat(10)}`;
 export const SECRET_KEY = "5".repeat(64);
 export const INBOUND_PORT = 2525;
-export const DOMAINS = 8;
 const API_PORT = "8080";
 const HEALTH_PORT = "8081";
+/** Each process of six machines has some. */
+const MOST_CONNECTIONS = "300";
 /** The receiver answers slowly, so that messages are always in flight. */
 const ANSWER_MS = 20;
 
@@ -40,36 +42,26 @@ const layout = [
   { name: "inbound-1", number: 51, roles: "inbound" },
 ];
 
-export class Installation implements AsyncDisposable {
+/** What the machines work with, apart from each other. */
+interface Parts {
   readonly folder: string;
+  readonly network: Network;
   readonly databaseHost: Host;
-  readonly database: DatabaseHost;
+  readonly database: DatabaseServer;
   readonly dns: FakeDns;
   readonly mx: CountingMx;
   readonly events: WebhookReceiver;
+}
+
+export class Installation implements AsyncDisposable {
+  readonly parts: Parts;
   /** In the order in which they were started. */
   readonly machines = new Map<string, Machine>();
-  readonly #network: Network;
   readonly #owned: AsyncDisposableStack;
 
-  private constructor(parts: {
-    readonly folder: string;
-    readonly databaseHost: Host;
-    readonly database: DatabaseHost;
-    readonly dns: FakeDns;
-    readonly mx: CountingMx;
-    readonly events: WebhookReceiver;
-    readonly network: Network;
-    readonly owned: AsyncDisposableStack;
-  }) {
-    this.folder = parts.folder;
-    this.databaseHost = parts.databaseHost;
-    this.database = parts.database;
-    this.dns = parts.dns;
-    this.mx = parts.mx;
-    this.events = parts.events;
-    this.#network = parts.network;
-    this.#owned = parts.owned;
+  private constructor(parts: Parts, owned: AsyncDisposableStack) {
+    this.parts = parts;
+    this.#owned = owned;
   }
 
   /** Builds the network and starts every machine. */
@@ -81,13 +73,13 @@ export class Installation implements AsyncDisposable {
     const { address } = network;
     const mx = await startCountingMx({ answerMs: ANSWER_MS, host: address });
     stack.defer(() => mx.stop());
-    const domains = Array.from({ length: DOMAINS }, (_, at) => mailDomain(recipientDomain(at), address));
-    const dns = stack.use(await startFakeDns(Object.assign({}, ...domains), address));
+    const dns = stack.use(await startFakeDns(recipientZone(address), address));
     const events = stack.use(await startReceiver(address));
     const databaseHost = await network.addHost("database", 10);
-    const database = stack.use(await DatabaseHost.start(databaseHost, join(folder, "database")));
+    const servers = stack.use(await ServerFolder.make());
+    const database = await servers.start("database", databaseHost, { max_connections: MOST_CONNECTIONS });
     const parts = { folder, databaseHost, database, dns, mx, events, network };
-    const installation = new Installation({ ...parts, owned: stack.move() });
+    const installation = new Installation(parts, stack.move());
     try {
       for (const { name, number, roles } of layout) await installation.add(name, number, roles);
     } catch (fault) {
@@ -99,7 +91,7 @@ export class Installation implements AsyncDisposable {
 
   /** Adds a machine and starts it. */
   async add(name: string, number: number, roles: string): Promise<Machine> {
-    const host = await this.#network.addHost(name, number);
+    const host = await this.parts.network.addHost(name, number);
     const program = await this.#startOn(host, roles);
     const machine = { name, roles, host, program };
     this.machines.set(name, machine);
@@ -131,24 +123,21 @@ export class Installation implements AsyncDisposable {
         BOOTSTRAP_API_KEY: apiKey,
         BOOTSTRAP_PLAN: "enterprise",
         SECRET_KEY,
-        DATABASE_URL: this.database.url,
-        DATA_DIR: join(this.folder, host.name),
+        DATABASE_URL: this.parts.database.url,
+        DATA_DIR: join(this.parts.folder, host.name),
         HOST: host.address,
         PORT: API_PORT,
         PUBLIC_URL: "https://post.posthaste.test",
         HEALTH_PORT,
         ...(roles === "inbound" ? { INBOUND_PORT: String(INBOUND_PORT), INBOUND_HOST: host.address } : {}),
         MAIL_MODE: "direct",
-        SMTP_PORT: String(this.mx.port),
-        DNS_SERVERS: this.dns.address,
+        SMTP_PORT: String(this.parts.mx.port),
+        DNS_SERVERS: this.parts.dns.address,
         ALLOW_PRIVATE_MX: "true",
         ALLOW_PRIVATE_WEBHOOKS: "true",
       },
       ["serve", "--roles", roles],
-      [...host.command, process.execPath, launcherOf(root)],
+      [...host.enter, process.execPath, launcherOf(root)],
     );
   }
 }
-
-/** Recipients are spread over some domains, each with its own lane. */
-export const recipientDomain = (number: number) => `receiver-${number % DOMAINS}.test`;

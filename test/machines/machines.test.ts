@@ -1,6 +1,6 @@
 /** The beginning of `npm run machines`, for every run of the tests. Network namespaces need root and iproute2. */
 import { expect, test } from "vitest";
-import { mayMakeNetworks } from "./network.ts";
+import { mayMakeNetworks } from "#test/support/network.ts";
 import { Trial } from "./trial.ts";
 
 const RATE = 30;

@@ -12,7 +12,7 @@
  */
 import { say } from "#test/faults/fault-run.ts";
 import { readNumbers } from "#test/faults/options.ts";
-import { mayMakeNetworks } from "./network.ts";
+import { mayMakeNetworks } from "#test/support/network.ts";
 import { Trial } from "./trial.ts";
 
 /** Longer than a lease (60 s): the other machine takes the messages over. */

@@ -1,9 +1,9 @@
 /** Faults of single machines under load, one after the other, and what callers see of each. */
 import { setTimeout as delay } from "node:timers/promises";
 import { say } from "#test/faults/fault-run.ts";
+import type { Host } from "#test/support/network.ts";
 import { makeRelease } from "#test/support/release.ts";
 import { Installation } from "./installation.ts";
-import type { Host } from "./network.ts";
 import { Work } from "./work.ts";
 
 const DOWN_MS = 2_000;
@@ -49,9 +49,9 @@ export class Trial implements AsyncDisposable {
   }
 
   async killDatabase(): Promise<void> {
-    const { database } = this.#installation;
+    const { database } = this.#installation.parts;
     await this.#during("killed: database", async () => {
-      await database.kill();
+      await database.stop();
       await delay(DOWN_MS);
       const startedAt = performance.now();
       await database.start();
@@ -61,7 +61,7 @@ export class Trial implements AsyncDisposable {
 
   /** @param name of a machine, or `database` */
   async cutOff(name: string, seconds: number): Promise<void> {
-    const { databaseHost } = this.#installation;
+    const { databaseHost } = this.#installation.parts;
     const host = name === "database" ? databaseHost : this.#installation.machine(name).host;
     await this.#during(`cut off for ${seconds} s: ${name}`, () => this.#cutOff(host, seconds));
   }
@@ -80,7 +80,7 @@ export class Trial implements AsyncDisposable {
 
   /** Replaces the program of each machine by a later release with a further migration. */
   async upgradeAll(): Promise<void> {
-    const next = await makeRelease(this.#installation.folder, "99.1.0", {
+    const next = await makeRelease(this.#installation.parts.folder, "99.1.0", {
       "9001-color.sql": "alter table workspaces add column color text not null default 'blue'",
     });
     for (const machine of this.#installation.machines.values()) {
@@ -123,7 +123,7 @@ export class Trial implements AsyncDisposable {
 
   /** The machine may not have read replies of the receiver that were sent before the cut: one copy more is allowed. */
   async #cutOff(host: Host, seconds: number): Promise<void> {
-    const { mx } = this.#installation;
+    const { mx } = this.#installation.parts;
     await host.cutOff();
     const { unread } = await mx.count();
     await delay(seconds * 1000);

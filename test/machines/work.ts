@@ -8,7 +8,7 @@ import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
-import { say } from "#test/faults/fault-run.ts";
+import { recipientDomain, say, smallMail } from "#test/faults/fault-run.ts";
 import { brokenInvariants, countStates } from "#test/faults/invariants.ts";
 import { findLostOrDuplicated } from "#test/faults/lost-or-duplicated.ts";
 import { type RetryingClient, startRetryingClient } from "#test/faults/retrying-client.ts";
@@ -16,7 +16,7 @@ import { type ApiAnswer, apiCaller, type CallApi } from "#test/support/api-calle
 import { eventually } from "#test/support/eventually.ts";
 import { deliveryReport } from "#test/support/returns.ts";
 import { platform } from "#test/support/scene.ts";
-import { apiKey, INBOUND_PORT, type Installation, recipientDomain, SECRET_KEY } from "./installation.ts";
+import { apiKey, INBOUND_PORT, type Installation, SECRET_KEY } from "./installation.ts";
 
 /** A balancer gives up a machine that does not answer. */
 const ANSWER_MS = 4_000;
@@ -50,11 +50,7 @@ export class Work {
       apiKey,
       rate,
       answerMs: ANSWER_MS,
-      emailFor: (number) => ({
-        to: `user${number}@${recipientDomain(number)}`,
-        subject: `Message ${number}`,
-        body: `<p>This is message ${number}.</p>`,
-      }),
+      emailFor: smallMail,
     });
   }
 
@@ -71,7 +67,9 @@ export class Work {
     const domains = [0, 1, 2, 3].map(recipientDomain);
     const rule = { name: "pool", match: { recipient_domains: domains }, action: { pool: "machines" } };
     dataOf(await call("POST", "/routing-rules", rule));
-    dataOf(await call("POST", "/webhooks", { url: installation.events.url, events: ["message.delivered"] }));
+    dataOf(
+      await call("POST", "/webhooks", { url: installation.parts.events.url, events: ["message.delivered"] }),
+    );
     const workspaceId = dataOf(await call("GET", "/workspace")).id;
     const list = dataOf(await call("POST", "/mailing-lists", { name: "News" })).id;
     const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@people.test\n`);
@@ -83,7 +81,7 @@ export class Work {
 
   /** Sends bounces of some delivered messages to the machine with the role inbound, until it has accepted them. */
   async bounceSome(amount: number): Promise<void> {
-    const { copies } = await this.#installation.mx.count();
+    const { copies } = await this.#installation.parts.mx.count();
     const ids = [...this.client.accepted.values()].filter(
       (id) => copies.has(messageIdOf(id)) && !this.#bounced.has(id),
     );
@@ -106,7 +104,7 @@ export class Work {
    */
   async check(excused: ReadonlyMap<string, number>): Promise<string[]> {
     await this.client.finish();
-    const { mx, events, database } = this.#installation;
+    const { mx, events, database } = this.#installation.parts;
     const ids = [...this.client.accepted.values()];
     say(`accepted             ${ids.length} (${this.client.unanswered} requests without an answer, retried)`);
     await using stack = new AsyncDisposableStack();

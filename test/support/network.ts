@@ -4,17 +4,15 @@
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import type { Place } from "./database-server.ts";
 
 const run = promisify(execFile);
 /** A private network (RFC 1918) that no host of a developer is likely to use. */
 const PREFIX = "10.213.77";
 const OWN_NUMBER = 1;
 
-export interface Host {
+export interface Host extends Place {
   readonly name: string;
-  readonly address: string;
-  /** Words before a command that runs on this host. */
-  readonly command: readonly string[];
   /** Takes the host's cable out: packets are lost in both directions, and no connection is told. */
   cutOff(): Promise<void>;
   /** Puts it in again. */
@@ -68,7 +66,7 @@ export class Network implements AsyncDisposable {
     return {
       name,
       address,
-      command: ["ip", "netns", "exec", namespace],
+      enter: ["ip", "netns", "exec", namespace],
       cutOff: () => setCable("down"),
       reconnect: () => setCable("up"),
       killProcesses: async () => {

@@ -5,12 +5,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiCaller, type CallApi } from "./api-caller.ts";
 import { eventually } from "./eventually.ts";
+import { launcherOf } from "./release.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const START_MS = 60_000;
 /** The log lines with the address that a start listens on. */
 const LISTENS: ReadonlySet<string> = new Set(["Posthaste listens", "health and metrics listen"]);
@@ -64,7 +63,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
 export async function startProgram(
   settings: ProgramSettings,
   words: readonly string[] = ["serve"],
-  command: readonly string[] = [process.execPath, launcher],
+  command: readonly string[] = [process.execPath, launcherOf()],
 ): Promise<Program> {
   const [file = "", ...before] = command;
   const { PATH = "" } = process.env;

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { findReplicaLag, findReplication } from "#platform/database/replication-store.ts";
 import { asFailure } from "#platform/http/response/envelope.ts";
-import { type DatabasePair, type PairedServer, startDatabasePair } from "#test/support/database-pair.ts";
+import { type DatabasePair, startDatabasePair } from "#test/support/database-pair.ts";
+import type { DatabaseServer } from "#test/support/database-server.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { DatabaseServers } from "./database-servers.ts";
 
@@ -165,7 +166,7 @@ onPair("a primary that is replaced", () => {
 });
 
 /** All sessions with the server since its start. */
-async function sessionsOf(server: PairedServer): Promise<number> {
+async function sessionsOf(server: DatabaseServer): Promise<number> {
   const [row] = await server.ask(
     "select pg_stat_force_next_flush()",
     "select sum(sessions)::int as sessions from pg_stat_database",
