@@ -342,7 +342,7 @@ describe("a fault", () => {
     expect((await post()).status).toBe(500);
   });
 
-  it.each(["ECONNREFUSED", "57P01", "53300", "08006", "57014"])(
+  it.each(["ECONNREFUSED", "EHOSTUNREACH", "ETIMEDOUT", "57P01", "53300", "08006", "57014"])(
     "of an absent database (%s) is 503",
     async (code) => {
       fault = Object.assign(new Error("connection lost"), { code });
@@ -351,7 +351,7 @@ describe("a fault", () => {
     },
   );
 
-  it.each(["Query read timeout", "Connection terminated unexpectedly"])(
+  it.each(["timeout expired", "Query read timeout", "Connection terminated unexpectedly"])(
     "of a database that fell silent (%s) is 503",
     async (message) => {
       fault = new Error(message);

@@ -40,9 +40,11 @@ export function failure(error: ApiError): Failure {
  * Codes of the server and the driver if PostgreSQL is unreachable or overloaded (SQLSTATE classes 08, 53, 57P; 57014 is a
  * statement timeout, 55P03 a lock timeout, 25006 a server that is no longer the primary).
  */
-const databaseAway = /^(08|53|57P|57014|55P03|25006)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+const databaseAway =
+  /^(08|53|57P|57014|55P03|25006)|^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOENT|EPIPE)$/;
 /** Messages of driver errors without a code: no connection in time, or a connection that broke. */
-const driverFault = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
+const driverFault =
+  /^timeout expired$|timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
 
 /**
  * Status and error for anything thrown. Errors that are not ApiErrors are internal: their text is only logged, except for
