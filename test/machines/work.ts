@@ -24,6 +24,13 @@ const SMTP_MS = 5_000;
 const PEOPLE = 60_000;
 /** Longer than a minute, which an Idempotency-Key of a dead request or a lost lease may take. */
 const REST_MS = 240_000;
+const DELIVERED = "message.delivered";
+const BOUNCED = "message.bounced";
+
+interface PostedEvent {
+  readonly type: string;
+  readonly data: { readonly message_id: string };
+}
 
 export class Work {
   readonly client: RetryingClient;
@@ -67,9 +74,8 @@ export class Work {
     const domains = [0, 1, 2, 3].map(recipientDomain);
     const rule = { name: "pool", match: { recipient_domains: domains }, action: { pool: "machines" } };
     dataOf(await call("POST", "/routing-rules", rule));
-    dataOf(
-      await call("POST", "/webhooks", { url: installation.parts.events.url, events: ["message.delivered"] }),
-    );
+    const events = [DELIVERED, BOUNCED];
+    dataOf(await call("POST", "/webhooks", { url: installation.parts.events.url, events }));
     const workspaceId = dataOf(await call("GET", "/workspace")).id;
     const list = dataOf(await call("POST", "/mailing-lists", { name: "News" })).id;
     const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@people.test\n`);
@@ -125,13 +131,21 @@ export class Work {
       const states = await countStates(db);
       return states.bounced === this.#bounced.size;
     });
-    const posted = () =>
-      new Set(events.arrived.map(({ body }) => (JSON.parse(body).data as { message_id: string }).message_id));
-    await wait("an event for each message", async () => ids.every((id) => posted().has(id)));
+    const posted = () => {
+      const read = events.arrived.map(({ body }) => JSON.parse(body) as PostedEvent);
+      const idsOf = (types: readonly string[]) =>
+        new Set(read.filter(({ type }) => types.includes(type)).map(({ data }) => data.message_id));
+      return { outcomes: idsOf([DELIVERED, BOUNCED]), bounces: idsOf([BOUNCED]) };
+    };
+    // A bounce that arrives before the delivery is recorded leaves no `message.delivered`.
+    await wait("an event for each outcome and each bounce", async () => {
+      const { outcomes, bounces } = posted();
+      return outcomes.isSupersetOf(new Set(ids)) && bounces.isSupersetOf(this.#bounced);
+    });
     const states = await countStates(db);
     say(`in the database      ${JSON.stringify(states)}`);
     say(`bounces accepted     ${this.#bounced.size}`);
-    say(`events               ${events.arrived.length} for ${posted().size} messages`);
+    say(`events               ${events.arrived.length} for ${posted().outcomes.size} messages`);
     const stored = Object.values(states).reduce((sum, amount) => sum + amount, 0);
     return [
       ...timeouts,
