@@ -1,9 +1,11 @@
 import fc from "fast-check";
+import preset from "mjml-preset-core";
 import { describe, expect, test } from "vitest";
 import { readTemplate } from "#mail/merge-tags/read-template.ts";
 import { compileMjml } from "./compile-mjml.ts";
 import { joinMjml, withPreview } from "./join-mjml.ts";
 import { MarkedSource } from "./marked-source.ts";
+import { elementsWithHtml, mjmlElements } from "./mjml-elements.ts";
 
 const column = (content: string) => `<mj-section><mj-column>${content}</mj-column></mj-section>`;
 const document = (body: string, head = "") =>
@@ -133,4 +135,12 @@ test("words in place of merge tags are no words of the source", () => {
   const marked = new MarkedSource(source);
   expect(marked.restore(marked.text)).toBe(source);
   expect(marked.missingIn("mtag0z mtagq0z")).toEqual([13]);
+});
+
+test("the known elements are those of MJML, and those with HTML too", () => {
+  const namesOf = (components: typeof preset.components) => components.map((one) => one.getTagName()).sort();
+  expect([...mjmlElements].sort()).toEqual(namesOf(preset.components));
+  expect([...elementsWithHtml].sort()).toEqual(
+    namesOf(preset.components.filter(({ endingTag }) => endingTag)),
+  );
 });

@@ -3,22 +3,17 @@
  * mj-include, and has no limits; here such a document is refused, with the place of each fault.
  */
 import { Parser } from "htmlparser2";
-import preset from "mjml-preset-core";
 import type { Span } from "#mail/html/tag-positions.ts";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import type { Insertion } from "#mail/merge-tags/template-pieces.ts";
 import type { MarkedSource } from "./marked-source.ts";
+import { elementsWithHtml, mjmlElements } from "./mjml-elements.ts";
 
 /** Elements of one document outside of HTML: a long newsletter has some hundred. */
 const MOST_ELEMENTS = 3_000;
 const DEEPEST_ELEMENT = 20;
 const MOST_FAULTS = 20;
 
-const components = new Set(preset.components.map((component) => component.getTagName()));
-/** Elements with HTML as their content. */
-const withHtml: ReadonlySet<string> = new Set(
-  preset.components.filter(({ endingTag }) => endingTag).map((component) => component.getTagName()),
-);
 /** Elements without a component of their own. */
 const others: ReadonlySet<string> = new Set([
   "mjml",
@@ -98,7 +93,7 @@ class ElementReader {
   }
 
   open(name: string, { start, end }: Span): void {
-    const isHtml = withHtml.has(name);
+    const isHtml = elementsWithHtml.has(name);
     if (this.#htmlDepth > 0) {
       if (isHtml) this.#htmlDepth += 1;
       return;
@@ -118,7 +113,7 @@ class ElementReader {
 
   /** @param isImplied whether there is no end tag */
   close(name: string, at: number, isImplied: boolean): void {
-    if (withHtml.has(name)) this.#htmlDepth -= 1;
+    if (elementsWithHtml.has(name)) this.#htmlDepth -= 1;
     if (this.#htmlDepth > 0) return;
     if (this.#rawStart !== null) {
       const raw = { start: this.#rawStart, end: at };
@@ -171,7 +166,7 @@ class ElementReader {
     }
     if (this.#open.length === DEEPEST_ELEMENT) return "This is nested too deeply.";
     if (name === "mj-include") return "mj-include reads files, which are not here: put the content here.";
-    if (components.has(name) || others.has(name)) return null;
+    if (mjmlElements.has(name) || others.has(name)) return null;
     const advice = name.startsWith("mj-") ? "" : " Put HTML into mj-text, mj-table or mj-raw.";
     return `There is no MJML element ${this.#source.restore(name)}.${advice}`;
   }
