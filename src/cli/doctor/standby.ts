@@ -4,8 +4,8 @@ import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import { createDatabase, type Queryable } from "#platform/database/pool.ts";
 import { MOST_LAG_SECONDS } from "#platform/database/replica-reads.ts";
 import { findReplicaLag } from "#platform/database/replication-store.ts";
+import { type DatabaseCopy, findDatabaseCopy } from "./database-server-store.ts";
 import { type Finding, type FindingStatus, of } from "./finding.ts";
-import { type DatabaseCopy, findDatabaseCopy } from "./standby-store.ts";
 
 const DEADLINES = { connectMs: 5_000, statementMs: 5_000, answerMs: 5_000 };
 const INSTEAD = "Reports come from the primary meanwhile.";

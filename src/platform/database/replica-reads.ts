@@ -2,7 +2,7 @@
  * Reads for reports: from a replica while it is at most some seconds old, otherwise from the primary. Only for answers that
  * may be that old, never for what a caller has just written.
  *
- * The replica is asked how old it is over a connection of its own: reports may take all others. It is asked while they run,
+ * The replica is asked for its age on a connection of its own: reports may take all others. It is asked while they run,
  * too, so that those on a server that has stopped answering begin again on the primary.
  */
 import pg from "pg";
