@@ -7,11 +7,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import sql from "sql-template-tag";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
 import { startProgram } from "#test/support/program.ts";
+import { launcherOf } from "#test/support/release.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
 import { messageLoad } from "./message-load.ts";
 import { makePeopleData } from "./people-data.ts";
@@ -26,7 +26,6 @@ const RUNS = 3;
 const SECONDS = 4;
 const WARM_UP_SECONDS = 2;
 const MOST_P99_RATIO = 2;
-const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
 
 export async function benchBackup(setup: BenchSetup): Promise<Figure[]> {
   const deadlines = { statementMs: HOUR_MS, answerMs: HOUR_MS };
@@ -146,7 +145,7 @@ async function runCommand(
 ): Promise<number> {
   const startedAt = performance.now();
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [launcher, ...words], {
+  const child = spawn(process.execPath, [launcherOf(), ...words], {
     env: { PATH, ...settings },
     stdio: ["ignore", "ignore", "inherit"],
     ...(signal && { signal }),

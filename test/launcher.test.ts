@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launcherOf } from "#test/support/release.ts";
 
-const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const parent = fileURLToPath(new URL("../src/platform/process/exit-with-parent.ts", import.meta.url));
 
@@ -72,7 +72,7 @@ const launchers: [string, string | undefined][] = [
 
 describe.each(launchers)("on %s", (_name, node) => {
   async function launch(...words: string[]): Promise<{ child: ChildProcess; report: Report }> {
-    const child = spawn(node ?? "", [launcher, "--script", script, ...words], {
+    const child = spawn(node ?? "", [launcherOf(), "--script", script, ...words], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = (await once(child.stdout, "data")) as [Buffer];
@@ -125,7 +125,7 @@ describe.each(launchers)("on %s", (_name, node) => {
 });
 
 test("with --watch the program runs again when a file of src changes", async () => {
-  const child = spawn(process.execPath, [launcher, "--watch", "--help"], {
+  const child = spawn(process.execPath, [launcherOf(), "--watch", "--help"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   try {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isChromiumInstalled } from "#test/support/chromium.ts";
 import { type ConsoleScene, openConsole } from "./open-console.ts";
-import { readPng } from "./png.ts";
+import { readPixels } from "./pixels.ts";
 import { addSender, SENDER } from "./seed.ts";
 
 const PATIENCE_MS = 180_000;
@@ -25,7 +25,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
   }, PATIENCE_MS);
 
   /** The brightness of the first pixel, from 0 to 255. */
-  const brightness = async (page: Page) => readPng(await page.screenshot()).rgb[0] ?? 255;
+  const brightness = async (page: Page) => readPixels(await page.screenshot()).rgba[0] ?? 255;
 
   test.each([
     ["the system is dark", "dark", undefined],

@@ -7,6 +7,7 @@ import { afterAll } from "vitest";
 import type { CallApi } from "#test/support/api-caller.ts";
 import { TestBrowser } from "#test/support/browser-of.ts";
 import { startChromium } from "#test/support/chromium.ts";
+import { launcherOf } from "#test/support/release.ts";
 import { openScene, type Scene } from "#test/support/scene.ts";
 
 export const owner = {
@@ -17,7 +18,6 @@ export const owner = {
   timezone: "Europe/Paris",
 };
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const builder = fileURLToPath(new URL("../../src/build-console.ts", import.meta.url));
 
 export interface ConsoleScene {
@@ -84,7 +84,7 @@ export function localUrl({ program }: Scene): string {
 
 /** Builds the console if its build is not that of the sources; test files that start together build once. */
 async function buildConsole(): Promise<void> {
-  await promisify(execFile)(process.execPath, [launcher, "--script", builder]);
+  await promisify(execFile)(process.execPath, [launcherOf(), "--script", builder]);
 }
 
 /** The token of the link that a start prints while there is no person. */

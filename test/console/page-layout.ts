@@ -1,7 +1,7 @@
 /** Where a page has its headings and controls: what can be compared between machines whose fonts draw other pixels. */
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
-import { readPng } from "./png.ts";
+import { readPixels } from "./pixels.ts";
 
 /** The words of a heading or control, its left and top edge, its width and height. */
 export type Box = readonly [text: string, x: number, y: number, width: number, height: number];
@@ -52,7 +52,8 @@ export async function fingerprintOf(page: Page): Promise<string> {
       return line;
     }));
   })()`);
-  const { rgb } = readPng(await page.screenshot({ clip: { x: 0, y: 0, width: 480, height: 160 } }));
-  const drawn = createHash("sha256").update(rgb).digest("hex").slice(0, 16);
+  const { rgba } = readPixels(await page.screenshot({ clip: { x: 0, y: 0, width: 480, height: 160 } }));
+  const colours = rgba.filter((_, at) => at % 4 !== 3);
+  const drawn = createHash("sha256").update(colours).digest("hex").slice(0, 16);
   return `${page.context().browser()?.browserType().name()} ${page.context().browser()?.version()}, fonts ${drawn}`;
 }

@@ -16,7 +16,7 @@ import { allButTheFrame, allButTheSession, failing, failure } from "./failing-ap
 import { type ConsoleScene, openConsole } from "./open-console.ts";
 import { type Box, fingerprintOf, layoutFaults, layoutOf } from "./page-layout.ts";
 import { type Picture, pictures } from "./picture-list.ts";
-import { differenceOf, readPng, writePng } from "./png.ts";
+import { differenceOf, readPixels, writePixels } from "./pixels.ts";
 import { plainWords, type Seed, seedWorkspace } from "./seed.ts";
 import { steadyPicture } from "./steady-page.ts";
 import { WatchedPage } from "./watched-page.ts";
@@ -149,15 +149,15 @@ describe.skipIf(!isChromiumInstalled || !isEvery)("in a browser", () => {
       const faults = layoutFaults(layouts[name] ?? [], layout);
       return expect(faults, faults.join("\n")).toEqual([]);
     }
-    const pixels = readPng(png);
+    const pixels = readPixels(png);
     const reference = fileOf(name);
     const now = fileOf(name, "now.png");
     await rm(now, { force: true });
-    const known = existsSync(reference) ? readPng(await readFile(reference)) : undefined;
+    const known = existsSync(reference) ? readPixels(await readFile(reference)) : undefined;
     const different = known ? differenceOf(known, pixels, LEAST_DIFFERENCE) : 1;
     if (renews) layouts[name] = layout;
     if (different <= MOST_DIFFERENT) return;
-    await writeFile(renews ? reference : now, writePng(pixels));
+    await writeFile(renews ? reference : now, writePixels(pixels));
     if (!renews) expect.fail(`${(different * 100).toFixed(2)} % of the pixels differ: see ${now.pathname}`);
   });
 

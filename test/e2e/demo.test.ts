@@ -4,12 +4,11 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
+import { launcherOf } from "#test/support/release.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const DEMO_MS = 120_000;
 /** The demo must not use the configured database or send mail. */
 const settings = { MAIL_MODE: "direct", DATABASE_URL: "postgresql://nobody@127.0.0.1:1/nothing" };
@@ -17,7 +16,7 @@ const settings = { MAIL_MODE: "direct", DATABASE_URL: "postgresql://nobody@127.0
 test("the demo sends to a thousand people, prints the figures of the API, and leaves no process running", async () => {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-demo-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const demo = spawn(process.execPath, [launcher, "demo", "--stay", "--data-dir", join(folder, "data")], {
+  const demo = spawn(process.execPath, [launcherOf(), "demo", "--stay", "--data-dir", join(folder, "data")], {
     env: { PATH: process.env.PATH, ...settings },
   });
   const ended = once(demo, "exit");

@@ -5,12 +5,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
+import { launcherOf } from "#test/support/release.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const db = await testDatabase();
 await db.run(sql`delete from secret_keys`);
 
@@ -20,7 +19,7 @@ async function start(settings: Readonly<Record<string, string>>) {
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const { PATH = "" } = process.env;
   const own = { PATH, DATABASE_URL: db.url, DATA_DIR: dataDir, MAIL_MODE: "capture", PORT: "0" };
-  const child = spawn(process.execPath, [launcher, "serve"], { env: { ...own, ...settings } });
+  const child = spawn(process.execPath, [launcherOf(), "serve"], { env: { ...own, ...settings } });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
   return { code, out, err, files: await readdir(dataDir) };

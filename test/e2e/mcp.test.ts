@@ -1,13 +1,12 @@
 /** `posthaste mcp` as an assistant starts it, with the official client: explaining a bounce of the real program. */
-import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { callTool, toolNames } from "#test/support/mcp.ts";
+import { launcherOf } from "#test/support/release.ts";
 import { mailDomain, openScene } from "#test/support/scene.ts";
 
-const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const mx = await startFakeMx();
 const scene = await openScene({ env: { SMTP_PORT: String(mx.port) }, zone: mailDomain("example.test") });
 afterAll(async () => {
@@ -25,7 +24,7 @@ async function startAssistant(key: string, words: readonly string[] = []): Promi
   const { PATH = "" } = process.env;
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [launcher, "mcp", ...words],
+    args: [launcherOf(), "mcp", ...words],
     env: { PATH, POSTHASTE_URL: scene.program.url, POSTHASTE_KEY: key },
     stderr: "ignore",
   });

@@ -20,6 +20,7 @@ import { checkPublicUrl } from "./public-url.ts";
 import { checkReplication } from "./replication.ts";
 import { checkReverseNames } from "./reverse-dns.ts";
 import { checkSecretKey } from "./secret-key.ts";
+import { checkStandby } from "./standby.ts";
 
 const DNS = { timeoutMs: 5_000, tries: 4, isFresh: true };
 
@@ -60,8 +61,10 @@ async function lookIntoDatabase(environment: Environment, config: Config): Promi
   try {
     return await withDatabaseAsItIs(environment, async (db) => {
       const server = await checkDatabase(db);
+      const standby = await checkStandby(db, config.DATABASE_READ_URL);
       // The embedded database has no standby.
-      const findings = config.DATABASE_URL === null ? server : [...server, await checkReplication(db)];
+      const replication = config.DATABASE_URL === null ? [] : [await checkReplication(db)];
+      const findings = [...server, ...replication, ...standby];
       const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
       if (!isOurs) return { findings, sendingIps: null };
       const secretKey = await checkSecretKey(db, config);

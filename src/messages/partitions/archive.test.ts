@@ -2,11 +2,12 @@ import pg from "pg";
 import sql from "sql-template-tag";
 import { afterAll, expect, inject, test } from "vitest";
 import { findMessage } from "#messages/store.ts";
-import { firstIdAt, newId } from "#platform/ids.ts";
+import { newId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
+import { idOfTime } from "#test/support/id-of-time.ts";
 import { moveOldPartitions } from "./archive.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
@@ -31,7 +32,7 @@ const move = (at = now) => moveOldPartitions(db, archive, at, notStopped);
 
 const days = ["2031-03-05", "2031-03-06", "2031-03-07"];
 await ensurePartitions(db, new Date("2031-03-05T00:00:00Z"));
-const ids = days.map((day) => `${firstIdAt(new Date(`${day}T23:00:00Z`)).slice(0, 14)}7${newId().slice(15)}`);
+const ids = days.map((day) => idOfTime(new Date(`${day}T23:00:00Z`)));
 await insertDrafts(
   db,
   ids.map((id) => draft(workspaceId, "ada@a.test", { id, html: "x".repeat(10_000) })),

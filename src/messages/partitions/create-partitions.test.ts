@@ -2,11 +2,12 @@ import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, listEvents } from "#messages/store.ts";
-import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { idOfTime } from "#test/support/id-of-time.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 
@@ -29,7 +30,7 @@ async function places(table: keyof typeof tables): Promise<string[]> {
 
 /** A message of that moment, with its contents and one event. */
 async function message(time: Date): Promise<{ id: string; workspaceId: WorkspaceId }> {
-  const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
+  const id = idOfTime(time);
   await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
   const outcome = outcomeOf({ workspaceId, messageId: id }, "delivered", { time, detail: "" });
   await recordOutcomes(db, [outcome], nobodyElse);

@@ -25,9 +25,13 @@ export function inSpanOfSql(column: Sql, ids: readonly string[]): Sql {
  */
 export function submissionsOfSql(column: Sql, ids: readonly string[]): Sql {
   const { lowest, highest } = spanOf(ids);
-  const from = new Date(Math.max(0, timeOfId(lowest).getTime() - SUBMISSION_MS));
   const to = new Date(timeOfId(highest).getTime() + SUBMISSION_MS);
-  return sql`and ${column} >= ${firstIdAt(from)} and ${column} < ${firstIdAt(to)}`;
+  return sql`and ${column} >= ${lowestSubmissionOf(lowest)} and ${column} < ${firstIdAt(to)}`;
+}
+
+/** No submission of the message with this id, or of a later one, has a lower id. */
+export function lowestSubmissionOf(id: string): string {
+  return firstIdAt(new Date(Math.max(0, timeOfId(id).getTime() - SUBMISSION_MS)));
 }
 
 function spanOf(ids: readonly string[]): { readonly lowest: string; readonly highest: string } {

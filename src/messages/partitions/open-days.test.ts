@@ -6,12 +6,13 @@ import { recordEngagements } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, listEvents, listMessages, saveShownValues } from "#messages/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { idOfTime } from "#test/support/id-of-time.ts";
 import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { ensurePartitions } from "./create-partitions.ts";
@@ -21,7 +22,7 @@ const DAYS = 30;
 /** Today, the day before, the four that follow, the default partition, and room for a test over midnight. */
 const FEW = 8;
 const now = Date.now();
-const at = (ms: number) => `${firstIdAt(new Date(ms)).slice(0, 14)}7${newId().slice(15)}`;
+const at = (ms: number) => idOfTime(new Date(ms));
 let workspaceId: WorkspaceId;
 let ids: string[];
 

@@ -1,10 +1,12 @@
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { firstIdAt, newId } from "#platform/ids.ts";
+import { firstIdAt } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
+import { findKeptMessage } from "#sending/message-content/store.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
+import { idOfTime } from "#test/support/id-of-time.ts";
 import { ensurePartitions } from "./create-partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
 
@@ -13,7 +15,7 @@ const workspaceId = await insertBareWorkspace(db);
 const count = async (table: string) =>
   (await db.row<{ rows: number }>(sql`select count(*) as rows from ${raw(table)}`))?.rows;
 const accept = (time: Date) => {
-  const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
+  const id = idOfTime(time);
   return insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
 };
 
@@ -24,17 +26,18 @@ test("contents go after their days and the log after its own, by whole days, but
   const retention = { contents: 30, log: 180 };
   const of2030 = async (time: string) =>
     (await removeOldPartitions(db, retention, new Date(time))).filter((name) => name.includes("_2030_"));
-  const day14 = ["message_contents_2030_01_14", "submissions_2030_01_14"];
-  const day15 = ["message_contents_2030_01_15", "submissions_2030_01_15"];
 
   expect(await of2030("2030-02-13T23:59:00Z")).toEqual([]);
-  expect(await of2030("2030-02-14T00:00:00Z")).toEqual(day14);
+  expect(await of2030("2030-02-14T00:00:00Z")).toEqual(["message_contents_2030_01_14"]);
   expect(await of2030("2030-02-15T00:00:00Z")).toEqual([]);
   await db.run(
     sql`delete from delivery_queue where message_id < ${firstIdAt(new Date("2030-01-16T00:00:00Z"))}`,
   );
-  expect(await of2030("2030-02-14T23:59:00Z")).toEqual([]);
-  expect(await of2030("2030-02-15T00:00:00Z")).toEqual(day15);
+  expect(await of2030("2030-02-14T23:59:00Z")).toEqual(["submissions_2030_01_14"]);
+  expect(await of2030("2030-02-15T00:00:00Z")).toEqual([
+    "message_contents_2030_01_15",
+    "submissions_2030_01_15",
+  ]);
   expect([await count("messages"), await count("message_contents")]).toEqual([2, 1]);
 
   await db.run(sql`delete from delivery_queue`);
@@ -68,6 +71,26 @@ test("rows of days that had no partition in time are deleted when they are as ol
   await db.run(sql`delete from delivery_queue`);
   await removeOldPartitions(db, { contents: 1, log: 2 }, new Date("2029-06-01T00:00:00Z"));
   expect(await rows()).toEqual([0, 0]);
+});
+
+test("the submission of a message that is queued since midnight stays, although it is of the day before", async () => {
+  await ensurePartitions(db, new Date("2027-03-01T00:00:00Z"));
+  const submission = {
+    id: idOfTime(new Date("2027-03-01T23:59:59.999Z")),
+    raw: Buffer.from("Subject: Hello\r\n\r\nHello\r\n"),
+  };
+  const createdAt = new Date("2027-03-02T00:00:00.001Z");
+  const id = idOfTime(createdAt);
+  await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt, html: null, submission })]);
+  const remove = () => removeOldPartitions(db, { contents: 1, log: null }, new Date("2027-03-20T00:00:00Z"));
+  const kept = async () => (await remove()).filter((name) => name.startsWith("submissions_2027"));
+  expect(await kept()).toEqual([]);
+  expect(await findKeptMessage(db, workspaceId, id)).toMatchObject({
+    has_content: true,
+    raw: submission.raw,
+  });
+  await db.run(sql`delete from delivery_queue`);
+  expect(await kept()).toHaveLength(5);
 });
 
 test("a log that is being read as a whole keeps its days until later, after one wait for each table", async () => {

@@ -6,11 +6,13 @@ import type { Database } from "#platform/database/pool.ts";
 import { firstIdAt } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { changeEach } from "./change-each.ts";
+import { lowestSubmissionOf } from "./ids-span.ts";
 import {
   deleteFromDefault,
   dropPartition,
   findOldestQueued,
   listPartitions,
+  type Partition,
   type PartitionedTable,
 } from "./store.ts";
 
@@ -30,23 +32,26 @@ const DELETED_AT_ONCE = 10_000;
 
 /**
  * Drops each old partition in a transaction of its own, and deletes rows as old from the default partitions. What is
- * as old as the oldest queued message, or newer, stays.
+ * as old as the oldest queued message, or newer, stays, and so does the submission of a queued message.
  * @returns the names of the dropped tables
  * @throws AggregateError when some could not be dropped; the next call tries again
  */
 export async function removeOldPartitions(db: Database, retention: Retention, now: Date): Promise<string[]> {
   const oldestQueued = await findOldestQueued(db);
-  const before = (days: number) => {
+  const boundOf = (table: PartitionedTable, days: number) => {
     const bound = firstIdAt(new Date(now.getTime() - days * DAY_MS));
-    return oldestQueued !== undefined && oldestQueued < bound ? oldestQueued : bound;
+    if (oldestQueued === undefined) return bound;
+    // The submission of a message that was accepted at midnight is in the partition of the day before.
+    const needed = table === "submissions" ? lowestSubmissionOf(oldestQueued) : oldestQueued;
+    return needed < bound ? needed : bound;
   };
-  const old = [];
+  const old: Partition[] = [];
   for (const kind of ["contents", "log"] as const) {
     const days = retention[kind];
     if (days === null) continue;
-    const bound = before(days);
-    for (const table of tablesOf[kind]) await emptyDefault(db, table, bound);
-    old.push(...(await listPartitions(db, tablesOf[kind])).filter(({ to }) => to <= bound));
+    for (const table of tablesOf[kind]) await emptyDefault(db, table, boundOf(table, days));
+    const partitions = await listPartitions(db, tablesOf[kind]);
+    old.push(...partitions.filter(({ table, to }) => to <= boundOf(table, days)));
   }
   const dropped = await changeEach(old, (partition) => db.transaction((tx) => dropPartition(tx, partition)));
   return dropped.map(({ name }) => name);

@@ -9,9 +9,6 @@ import { createLog, type Log } from "#platform/log/log.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
 
-/** Reports come from the primary if the replica takes no connection in this time. */
-const REPLICA_CONNECT_MS = 1_000;
-
 export interface ProcessContext {
   readonly config: Config;
   readonly log: Log;
@@ -49,23 +46,14 @@ export function createProcessContext(
   };
   const requests = createRequestDatabase(databaseUrl, connections);
   const { DATABASE_READ_URL: replicaUrl } = config;
+  const ofReports = { ...connections, size: Math.ceil(config.DATABASE_POOL / 2) };
   return {
     config,
     log,
     clock: systemClock,
     database: createDatabase(databaseUrl, connections),
     requests,
-    ...(replicaUrl !== null && { reports: openReplica(replicaUrl, requests, connections) }),
+    ...(replicaUrl !== null && { reports: new ReplicaReads(replicaUrl, requests, ofReports) }),
     secrets: createSecrets(...loadSecretKeys(config.SECRET_KEY, config.DATA_DIR)),
   };
-}
-
-type Connections = Pick<Parameters<typeof createDatabase>[1], "size" | "name" | "onError">;
-
-function openReplica(url: string, primary: Database, { size, name, onError }: Connections): ReplicaReads {
-  const deadlines = { connectMs: REPLICA_CONNECT_MS };
-  return new ReplicaReads(
-    createDatabase(url, { size: Math.ceil(size / 2), name, onError, deadlines }),
-    primary,
-  );
 }

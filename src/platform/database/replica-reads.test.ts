@@ -1,7 +1,9 @@
 import sql from "sql-template-tag";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
+import { startDatabasePair } from "#test/support/database-pair.ts";
 import { openDatabaseProxy } from "#test/support/database-proxy.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { createDatabase } from "./pool.ts";
 import { ReplicaReads } from "./replica-reads.ts";
 
@@ -17,14 +19,12 @@ await primary.run(sql`
 
 /** `url` leads to the primary again: only the name of its sessions is another, and what the server says of itself. */
 function openReads(url = primary.url, searchPath = "standby,pg_catalog,public"): ReplicaReads {
-  const replica = createDatabase(url, {
+  const reads = new ReplicaReads(url, primary, {
     size: 1,
     name: "replica",
     onError: () => {},
     settings: { search_path: searchPath },
-    deadlines: { answerMs: 500 },
   });
-  const reads = new ReplicaReads(replica, primary);
   afterAll(() => reads.close());
   return reads;
 }
@@ -70,4 +70,58 @@ test("a statement that the replica cancels or cannot read is asked of the primar
 
 test("a fault of the statement itself is the caller's", async () => {
   await expect(openReads().row(sql`select 1 / 0`)).rejects.toMatchObject({ code: "22012" });
+});
+
+test("slow reports that take every connection do not hide how old the replica is", async () => {
+  const reads = openReads();
+  const slow = await primary.connect();
+  await slow.query("select pg_advisory_lock(7)");
+  const waiting = reads.row<{ name: string }>(
+    sql`select current_setting('application_name') as name, pg_advisory_lock(7)`,
+  );
+  const lookedAt = async () => {
+    const row = await primary.row<{ at: Date | null }>(sql`
+      select max(query_start) as at from pg_stat_activity
+      where datname = current_database() and query like '%pg_last_xact_replay_timestamp()%'
+        and application_name = 'replica'`);
+    return row?.at?.getTime() ?? 0;
+  };
+  const before = await eventually("the first look", async () => (await lookedAt()) || undefined);
+  await eventually("a look while all connections are taken", async () => (await lookedAt()) > before);
+  await slow.query("select pg_advisory_unlock(7)");
+  slow.release();
+  expect(await waiting).toMatchObject({ name: "replica" });
+  expect(await sessionOf(reads)).toBe("replica");
+});
+
+describe.runIf(process.platform === "linux")("a real standby", () => {
+  test("that freezes loses its statements to the primary, and is read again when it goes on", async () => {
+    await using pair = await startDatabasePair();
+    const options = { size: 2, name: "reports", onError: () => {} };
+    const writer = createDatabase(pair.primary.url, options);
+    const reads = new ReplicaReads(pair.standby.url, writer, options);
+    onTestFinished(async () => {
+      await Promise.all([reads.close(), writer.close()]);
+    });
+    const isStandby = async (seconds = 0) => {
+      await writer.run(sql`select pg_logical_emit_message(true, 'a', 'commit')`);
+      const row = await reads.row<{ answer: boolean }>(sql`
+        select pg_is_in_recovery() as answer, case when pg_is_in_recovery() then pg_sleep(${seconds}) end`);
+      return row?.answer;
+    };
+    await eventually("the standby to be read", isStandby);
+    const inFlight = isStandby(3_600);
+    await eventually("its statement to run", async () => {
+      const [row] = await pair.standby.ask(
+        "select from pg_stat_activity where application_name = 'reports' and wait_event = 'PgSleep'",
+      );
+      return row !== undefined;
+    });
+    await pair.primary.ask("alter system set synchronous_standby_names = ''", "select pg_reload_conf()");
+    await pair.standby.signal("SIGSTOP");
+    expect(await inFlight).toBe(false);
+    expect(await isStandby()).toBe(false);
+    await pair.standby.signal("SIGCONT");
+    await eventually("the standby to be read again", isStandby);
+  });
 });

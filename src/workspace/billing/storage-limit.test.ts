@@ -11,6 +11,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
 import { draft } from "#test/support/drafts.ts";
+import { idOfTime } from "#test/support/id-of-time.ts";
 import { startService } from "#test/support/service.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { settleAccount } from "./meter.ts";
@@ -119,6 +120,21 @@ describe("contents of messages", () => {
     expect(await counted()).toBe(await truth());
     await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     expect(await counted()).toBe(await truth());
+  });
+
+  test("of a day that got no partition count until the retention has removed them", async () => {
+    await setPlan("growth");
+    const day = new Date("2029-06-15T12:00:00Z");
+    const id = idOfTime(day);
+    await accept(5_000, { id, createdAt: day });
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
+    const later = new Date("2029-08-01T00:00:00Z");
+    await removeDroppedDays(db, later);
+    expect([await counted(), await truth()]).toEqual([5_000, 5_000]);
+    await db.run(sql`delete from delivery_queue`);
+    await removeOldPartitions(db, { contents: 30, log: null }, later);
+    await removeDroppedDays(db, later);
+    expect([await counted(), await truth()]).toEqual([0, 0]);
   });
 
   test("that the retention has dropped make room", async () => {

@@ -1,5 +1,5 @@
 /** SQL of storage in use: counters where they exist, otherwise sums over few rows. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageKind } from "./plans.ts";
@@ -66,10 +66,22 @@ export async function countRows(
   return row ?? { subscribers: 0, suppression_entries: 0 };
 }
 
-/** Deletes the days before `now` whose partition of contents retention has dropped. */
+/**
+ * Deletes the days before `now` whose contents retention has removed: their partition is dropped, and the default partition
+ * has none of them. Contents of a day without a partition are there.
+ */
 export async function removeDroppedDays(db: Queryable, now: Date): Promise<number> {
   return db.run(sql`
-    delete from content_days
+    delete from content_days d
     where day < (${now}::timestamptz at time zone 'UTC')::date
-      and to_regclass('message_contents_' || to_char(day, 'YYYY_MM_DD')) is null`);
+      and to_regclass('message_contents_' || to_char(day, 'YYYY_MM_DD')) is null
+      and not exists (
+        select from message_contents_default c
+        where c.workspace_id = d.workspace_id
+          and c.message_id >= ${firstIdOfDaySql(sql`d.day`)}
+          and c.message_id < ${firstIdOfDaySql(sql`d.day + 1`)})`);
 }
+
+/** The lowest id of version 7 of a date of UTC: milliseconds since 1970 in its first 48 bits. */
+const firstIdOfDaySql = (day: Sql): Sql => sql`
+  rpad(lpad(to_hex((extract(epoch from ${day}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
