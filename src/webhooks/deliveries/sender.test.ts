@@ -380,7 +380,15 @@ describe("a webhook with too many pending deliveries", () => {
   });
 });
 
-const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [], mostOfSilent: 100 };
+const limits = {
+  most: 100,
+  mostOfWebhook: 10,
+  mostOfWorkspace: 40,
+  silent: [],
+  mostOfSilent: 100,
+  slow: [],
+  mostOfSlow: 150,
+};
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
@@ -453,6 +461,23 @@ test("a result of a lease that expired before a replay is discarded", async () =
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
+/** Workspaces with one webhook each. */
+async function workspacesOf(count: number, url: string): Promise<WorkspaceId[]> {
+  const made = Array.from({ length: count }, () => ({
+    workspaceId: newId() as WorkspaceId,
+    webhookId: newId(),
+  }));
+  const secrets = made.map(({ webhookId }) => deps.secrets.seal("whsec_AAAA", secretContext(webhookId)));
+  await db.run(sql`
+    with made as (
+      select * from unnest(${made.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${made.map(({ webhookId }) => webhookId)}::uuid[], ${secrets}::bytea[]) as s (workspace_id, id, secret)
+    ), added as (insert into workspaces (id, name) select workspace_id, 'Test' from made)
+    insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
+    select workspace_id, id, ${url}, '{*}', true, secret, now(), now() from made`);
+  return made.map(({ workspaceId }) => workspaceId);
+}
+
 describe("fairness", () => {
   test("a webhook has at most ten attempts at a time and a workspace forty, on all machines together", async () => {
     const { workspaceId, add } = await newScene();
@@ -493,19 +518,8 @@ describe("fairness", () => {
       connections: new KeptConnections(),
     });
     const sender = new WebhookSender({ ...deps, post });
-    const stuck = Array.from({ length: 300 }, () => ({
-      workspaceId: newId() as WorkspaceId,
-      webhookId: newId(),
-    }));
-    const secrets = stuck.map(({ webhookId }) => deps.secrets.seal("whsec_AAAA", secretContext(webhookId)));
-    await db.run(sql`
-      with stuck as (
-        select * from unnest(${stuck.map(({ workspaceId }) => workspaceId)}::uuid[],
-          ${stuck.map(({ webhookId }) => webhookId)}::uuid[], ${secrets}::bytea[]) as s (workspace_id, id, secret)
-      ), added as (insert into workspaces (id, name) select workspace_id, 'Test' from stuck)
-      insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
-      select workspace_id, id, ${slow.url}, '{*}', true, secret, now(), now() from stuck`);
-    for (const { workspaceId } of stuck) await happen(workspaceId, 20);
+    const stuck = await workspacesOf(300, slow.url);
+    for (const workspaceId of stuck) await happen(workspaceId, 20);
     for (let round = 0; round < 6; round++) {
       await sender.sendDue();
       await sender.settled();
@@ -522,6 +536,42 @@ describe("fairness", () => {
     });
     expect(slow.arrived.length).toBeLessThanOrEqual(100);
     await slow.close();
+    await sender.settled();
+  });
+
+  test("receivers that answer just before the deadline, however many, leave places to quick ones", async () => {
+    const { url } = receiver;
+    const slowUrl = "https://slow.test/";
+    let slowInProgress = 0;
+    let isSlowOver = Promise.withResolvers<void>();
+    const post: typeof deps.post = async (attempt) => {
+      if (attempt.url === url) return deps.post(attempt);
+      slowInProgress += 1;
+      await isSlowOver.promise;
+      slowInProgress -= 1;
+      return { isDelivered: true, statusCode: 204, error: null, durationMs: 9_900, answer: null };
+    };
+    const sender = new WebhookSender({ ...deps, post });
+    for (const workspaceId of await workspacesOf(60, slowUrl)) await happen(workspaceId, 40);
+    // Until the first answers, the service does not know them.
+    await sender.sendDue();
+    isSlowOver.resolve();
+    await sender.settled();
+    isSlowOver = Promise.withResolvers();
+    for (let look = 0; look < 20; look++) {
+      await sender.sendDue();
+      clock.advance(500);
+    }
+    const quick = await newScene();
+    await happen(quick.workspaceId, 200);
+    await eventually("the deliveries of the quick webhook", async () => {
+      await sender.sendDue();
+      clock.advance(20);
+      return receiver.arrived.length === 200;
+    });
+    expect(slowInProgress).toBeGreaterThan(100);
+    expect(slowInProgress).toBeLessThanOrEqual(150);
+    isSlowOver.resolve();
     await sender.settled();
   });
 
