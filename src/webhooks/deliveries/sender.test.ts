@@ -23,7 +23,6 @@ import {
   removeOld,
   removeOldWebhookDeliveries,
   SwitchOffOverfullWebhooks,
-  switchOffOverfull,
 } from "./switch-off-overfull-and-remove-old.ts";
 import { queueRequestedTurns } from "./turns-store.ts";
 
@@ -286,16 +285,17 @@ test("a delivery in progress cannot be replayed", async () => {
 describe("a webhook with too many pending deliveries", () => {
   const HOUR = 3_600_000;
   const bounds = { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR };
-  const look = (begun = new Date(0)) => switchOffOverfull(deps, begun, bounds);
+  const newTask = () => new SwitchOffOverfullWebhooks(deps, bounds);
 
   test("is switched off with a reason; one with fewer is not", async () => {
+    const task = newTask();
     const [full, other] = [await newScene(), await newScene()];
     await happen(full.workspaceId, 40);
     await happen(other.workspaceId, 20);
-    await look();
+    await task.run();
     expect(await full.read()).toMatchObject({ is_active: true });
     await happen(full.workspaceId);
-    await look();
+    await task.run();
     expect(await full.read()).toMatchObject({
       is_active: false,
       disabled_reason:
@@ -304,18 +304,19 @@ describe("a webhook with too many pending deliveries", () => {
     await happen(full.workspaceId);
     expect(await full.deliveries("?limit=100")).toHaveLength(41);
     clock.advance(7 * HOUR);
-    await look();
+    await task.run();
     expect(await other.read()).toMatchObject({ is_active: true, disabled_reason: null });
   });
 
   test("is switched off earlier when the oldest is long overdue; switched on again, it has an hour to catch up", async () => {
+    const task = newTask();
     const { workspaceId, call, path, read } = await newScene();
     await happen(workspaceId, 21);
     clock.advance(6 * HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     const off = {
       is_active: false,
       disabled_reason:
@@ -324,15 +325,15 @@ describe("a webhook with too many pending deliveries", () => {
     expect(await read()).toMatchObject(off);
     await call("PATCH", path, { is_active: true });
     clock.advance(HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject(off);
   });
 
   test("is left alone while sending is held, and has an hour to catch up after the release", async () => {
-    const task = new SwitchOffOverfullWebhooks(deps, bounds);
+    const task = newTask();
     const { workspaceId, read, deliveries } = await newScene();
     await happen(workspaceId, 21);
     await insertHold(db, null);
@@ -354,16 +355,17 @@ describe("a webhook with too many pending deliveries", () => {
     const { workspaceId, read } = await newScene();
     await happen(workspaceId, 21);
     clock.advance(7 * HOUR);
-    const begun = clock.now();
+    const task = newTask();
     clock.advance(HOUR - 1);
-    await look(begun);
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look(begun);
+    await task.run();
     expect(await read()).toMatchObject({ is_active: false });
   });
 
   test("has an hour to catch up after its workspace was suspended", async () => {
+    const task = newTask();
     const { workspaceId, read } = await newScene();
     await happen(workspaceId, 21);
     const setSuspended = (is_suspended: boolean) =>
@@ -372,11 +374,25 @@ describe("a webhook with too many pending deliveries", () => {
     clock.advance(7 * HOUR);
     await setSuspended(false);
     clock.advance(HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: false });
+  });
+
+  test("is found among many whose deliveries wait: in each run if its oldest is overdue, else by turns", async () => {
+    const task = new SwitchOffOverfullWebhooks(deps, bounds, 2);
+    const others = await workspacesOf(6, receiver.url);
+    const [farOver, overdue] = [await newScene(), await newScene()];
+    for (const workspaceId of others) await happen(workspaceId);
+    await happen(overdue.workspaceId, 21);
+    clock.advance(6 * HOUR);
+    await happen(farOver.workspaceId, 41);
+    await task.run();
+    expect(await overdue.read()).toMatchObject({ is_active: false });
+    for (let run = 0; run < 4; run++) await task.run();
+    expect(await farOver.read()).toMatchObject({ is_active: false });
   });
 });
 
