@@ -17,6 +17,7 @@ export async function oldestDueSeconds(
   const row = await db.row<{ seconds: number }>(
     sql`
     with recursive line as (
+      -- With "q.priority =", each step would begin at the first message of the priority, instead of behind the line before.
       -- The last possible line of the priority before is in front of the first line.
       select ${priority - 1}::smallint as priority, ${lastId}::uuid as workspace_id, ${lastId}::uuid as campaign_id,
         null::timestamptz as due_at
@@ -24,7 +25,7 @@ export async function oldestDueSeconds(
       select ${priority}::smallint, next.* from line cross join lateral (
         select q.workspace_id, q.campaign_id, q.due_at from delivery_queue q
         where (q.priority, q.workspace_id, q.campaign_id) > (line.priority, line.workspace_id, line.campaign_id)
-          and q.priority = ${priority}
+          and (q.priority, q.workspace_id, q.campaign_id) < (${priority}, ${lastId}, ${lastId})
         order by q.priority, q.workspace_id, q.campaign_id, q.due_at limit 1) next
     )
     select coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as seconds
