@@ -88,6 +88,7 @@ async function readMeters(
   let after: WorkspaceId | null = null;
   while (!signal.aborted) {
     const used: WorkspaceId[] = await listWorkspacesWithEntries(db, after, MOST_SETTLED_AT_ONCE);
+    if (used.length === 0) return;
     // The fault of one account must not stop the others.
     await settle(used).catch(() => forEach(used, (id) => settle([id]), signal, log));
     if (used.length < MOST_SETTLED_AT_ONCE) return;
