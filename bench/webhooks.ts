@@ -224,6 +224,8 @@ async function lease(database: Database, batches: number): Promise<number[]> {
       mostOfWorkspace: 40,
       silent: [],
       mostOfSilent: 100,
+      slow: [],
+      mostOfSlow: 150,
     };
     const from = performance.now();
     const leased = await database.transaction((tx) => leaseDeliveries(tx, limits));

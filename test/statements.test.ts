@@ -195,6 +195,8 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
         mostOfWorkspace: 50,
         silent: [],
         mostOfSilent: 100,
+        slow: [],
+        mostOfSlow: 150,
       };
       return into.transaction((tx) => leaseDeliveries(tx, limits));
     },

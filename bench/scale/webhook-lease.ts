@@ -10,7 +10,14 @@ import type { Installation } from "./installation.ts";
 const LEASED = 100;
 const LEASE_MS = 60_000;
 /** The limits of the sender. */
-const LIMITS = { mostOfWebhook: 10, mostOfWorkspace: 40, silent: [], mostOfSilent: 100 };
+const LIMITS = {
+  mostOfWebhook: 10,
+  mostOfWorkspace: 40,
+  silent: [],
+  mostOfSilent: 100,
+  slow: [],
+  mostOfSlow: 150,
+};
 const MOST_REQUESTS = 5_000;
 
 export async function compareWebhookLeases(large: Installation, small: Installation): Promise<Figure[]> {

@@ -46,6 +46,7 @@ with
       w.workspace_id,
       w.id as webhook_id,
       w.is_silent,
+      w.is_slow,
       least(
         greatest(
           case
@@ -62,7 +63,8 @@ with
         select
           workspace_id,
           id,
-          id = any ($5::uuid[]) as is_silent
+          id = any ($5::uuid[]) as is_silent,
+          id = any ($6::uuid[]) as is_slow
         from
           webhooks
         where
@@ -80,10 +82,11 @@ with
       r.workspace_id,
       r.webhook_id,
       r.is_silent,
+      r.is_slow,
       d.id,
       d.next_attempt_at,
       d.place <= r.most
-      and d.next_attempt_at <= $6 as is_ready
+      and d.next_attempt_at <= $7 as is_ready
     from
       receivers r
       cross join lateral (
@@ -113,7 +116,7 @@ with
                   l.workspace_id = r.workspace_id
                   and l.webhook_id = r.webhook_id
                   and l.delivery_id = webhook_deliveries.id
-                  and l.leased_until > $7
+                  and l.leased_until > $8
               )
             order by
               next_attempt_at
@@ -127,14 +130,21 @@ with
       *,
       is_ready
       and (
-        not is_silent
+        not (
+          is_silent
+          or is_slow
+        )
         or row_number() over (
           partition by
             is_ready,
-            is_silent
+            is_silent,
+            is_slow
           order by
             random()
-        ) <= $8::integer
+        ) <= case
+          when is_silent then $9::integer
+          else $10::integer
+        end
       ) as may_start
     from
       first
@@ -150,7 +160,7 @@ with
         order by
           next_attempt_at,
           id
-      ) <= least($9, $10 - coalesce(u.count, 0)) as is_chosen
+      ) <= least($11, $12 - coalesce(u.count, 0)) as is_chosen
     from
       waiting w
       left join under_way_in u on u.workspace_id = w.workspace_id
@@ -162,8 +172,8 @@ with
       workspace_id,
       webhook_id,
       id,
-      $11,
-      $12
+      $13,
+      $14
     from
       ranked
     where
@@ -185,11 +195,14 @@ with
         where
           not is_chosen
       ) as next_at,
-      bool_and(is_silent) filter (
+      bool_and(
+        is_silent
+        or is_slow
+      ) filter (
         where
           not is_chosen
-          and next_attempt_at <= $13
-      ) as leaves_only_silent
+          and next_attempt_at <= $15
+      ) as leaves_only_held_back
     from
       ranked
     group by
@@ -199,38 +212,38 @@ with
     update webhook_turns t
     set
       turn_at = case
-        when taken.is_suspended then $14::timestamptz + make_interval(secs => $15)
-        when f.leaves_only_silent then $16::timestamptz + make_interval(secs => $17)
-        when f.next_at <= $18
-        and f.has_chosen then $19
-        when f.next_at <= $20 then $21::timestamptz + make_interval(secs => $22)
+        when taken.is_suspended then $16::timestamptz + make_interval(secs => $17)
+        when f.leaves_only_held_back then $18::timestamptz + make_interval(secs => $19)
+        when f.next_at <= $20
+        and f.has_chosen then $21
+        when f.next_at <= $22 then $23::timestamptz + make_interval(secs => $24)
         else coalesce(
           least(
             f.next_at,
             u.until,
             case
-              when f.has_chosen then $23::timestamptz
+              when f.has_chosen then $25::timestamptz
             end
           ),
           'infinity'
         )
       end,
       due_at = case
-        when f.next_at <= $24 then f.next_at
+        when f.next_at <= $26 then f.next_at
       end
     from
       taken
       left join found f on f.workspace_id = taken.workspace_id
       left join under_way_in u on u.workspace_id = taken.workspace_id
     where
-      t.workspace_id = any ($25::uuid[])
+      t.workspace_id = any ($27::uuid[])
       and t.workspace_id = taken.workspace_id
   )
 select
   l.workspace_id,
   l.webhook_id,
   l.delivery_id as id,
-  $26::uuid as lease_id,
+  $28::uuid as lease_id,
   d.tries,
   d.body,
   w.url,

@@ -1,5 +1,6 @@
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
+import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startService } from "#test/support/service.ts";
 import { oldestDueSeconds } from "./oldest-due-store.ts";
@@ -44,21 +45,32 @@ test("messages that are leased or due later, of suspended workspaces and of paus
 
 test("its cost follows the lines and not the messages", async () => {
   const { workspaceId } = await service.newWorkspace();
-  await db.run(sql`
-    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
-    select ${workspaceId}, gen_random_uuid(), 1, 'example.test', 100, now(), now() - make_interval(secs => n)
-    from generate_series(1, 20000) n`);
-  await db.run(sql`analyze delivery_queue`);
-  const read = await db.transaction(async (tx) => {
-    const tuples = async () => {
-      const row = await tx.row<{ read: number }>(sql`
-        select (seq_tup_read + idx_tup_fetch)::float8 as read from pg_stat_xact_user_tables
-        where relid = 'delivery_queue'::regclass`);
-      return row?.read ?? 0;
-    };
-    const before = await tuples();
-    await oldestDueSeconds(tx, 1, []);
-    return (await tuples()) - before;
-  });
-  expect(read).toBeLessThan(100);
+  const pagesOf = async (messages: number) => {
+    await db.run(sql`truncate delivery_queue`);
+    await db.run(sql`
+      insert into delivery_queue (workspace_id, message_id, campaign_id, priority, domain, bytes, expires_at, due_at)
+      select ${workspaceId}, gen_random_uuid(), campaign_id, 1, 'example.test', 100, now(), now() - make_interval(secs => n)
+      from (select gen_random_uuid() as campaign_id from generate_series(1, 100)) c, generate_series(1, ${messages}::int) n`);
+    await db.run(sql`vacuum analyze delivery_queue`);
+    return pagesRead();
+  };
+  const few = await pagesOf(2);
+  expect(await pagesOf(200)).toBeLessThan(few * 3);
 });
+
+/** The pages that the statement reads. */
+async function pagesRead(): Promise<number> {
+  let pages = Number.NaN;
+  const explaining: Queryable = {
+    ...db,
+    row: async <Row>(statement: Sql) => {
+      const explained = await db.row<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+        sql`explain (analyze, buffers, format json) ${statement}`,
+      );
+      pages = explained?.["QUERY PLAN"][0].Plan["Shared Hit Blocks"] ?? Number.NaN;
+      return db.row<Row>(statement);
+    },
+  };
+  await oldestDueSeconds(explaining, 1, []);
+  return pages;
+}

@@ -81,7 +81,7 @@ test("a mail that is too large for the allowance leaves it to the mails after it
 test("a mail that is too large for the storage leaves it to the mails after it", async () => {
   const reading = await settleAccount(db, plans, workspaceId, new Date());
   const bytes = (reading.contentRoom ?? 0) - 1_000;
-  await addContents(db, workspaceId, [{ time: new Date(), bytes }]);
+  await addContents(db, [{ workspaceId, time: new Date(), bytes }]);
   const sized = (name: string, size: number) =>
     mails([name]).map((drafts) =>
       drafts.map((one) => ({ ...one, message: { ...one.message, html: null, text: "x".repeat(size) } })),

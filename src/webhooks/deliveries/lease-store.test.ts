@@ -48,7 +48,14 @@ const happen = (workspaceIds: readonly WorkspaceId[], times: number, tx: Queryab
     ),
   );
 
-const limits = { mostOfWebhook: 10, mostOfWorkspace: 40, silent: [], mostOfSilent: 100 };
+const limits = {
+  mostOfWebhook: 10,
+  mostOfWorkspace: 40,
+  silent: [],
+  mostOfSilent: 100,
+  slow: [],
+  mostOfSlow: 150,
+};
 
 async function lease(most = 100): Promise<LeasedDelivery[]> {
   await queueRequestedTurns(db, now, 10_000);

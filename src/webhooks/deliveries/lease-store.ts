@@ -34,12 +34,20 @@ export interface LeaseLimits {
   readonly silent: readonly string[];
   /** Attempts of all these webhooks together, for this call. */
   readonly mostOfSilent: number;
+  /** Webhooks whose receivers answer, but slowly. */
+  readonly slow: readonly string[];
+  /** Attempts of all these webhooks together, for this call. */
+  readonly mostOfSlow: number;
 }
 
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
 const FULL_SECONDS = 0.02;
-/** The same if all of them are of silent webhooks: an attempt takes long, and the look would take a share from others. */
-const SILENT_SECONDS = 0.5;
+/**
+ * The same if all of them are of silent or slow webhooks: an attempt takes long, and each look takes a share of the lease
+ * from others. With many such webhooks the time is longer, so that all of them together cause no more looks than this.
+ */
+const HELD_BACK_SECONDS = 0.5;
+const MOST_HELD_BACK_LOOKS_PER_SECOND = 200;
 /** The same for a suspended workspace: its deliveries continue at most this time after the end of the suspension. */
 const SUSPENDED_SECONDS = 60;
 
@@ -49,11 +57,15 @@ const SUSPENDED_SECONDS = 60;
  * @param tx a transaction, which holds the turns until its end: the limits count what other senders have leased
  */
 export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
-  const { now, until } = limits;
+  const { now, until, silent, slow } = limits;
   const workspaceIds = await takeTurns(tx, now, limits.most);
   if (workspaceIds.length === 0) return [];
   const share = Math.floor(limits.most / workspaceIds.length);
   const leaseId = newId();
+  const heldBackSeconds = Math.max(
+    HELD_BACK_SECONDS,
+    (silent.length + slow.length) / MOST_HELD_BACK_LOOKS_PER_SECOND,
+  );
   // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. Tables are read
   // in lateral parts with an offset or a limit, or by the ids of the workspaces: otherwise PostgreSQL would join whole
   // tables. While the turns are locked, a lease that is there has expired.
@@ -68,15 +80,16 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
     ), under_way_in as materialized (
       select workspace_id, sum(count)::int as count, min(until) as until from under_way group by workspace_id
     ), receivers as materialized (
-      select w.workspace_id, w.id as webhook_id, w.is_silent,
+      select w.workspace_id, w.id as webhook_id, w.is_silent, w.is_slow,
         least(greatest(case when w.is_silent then 1 else ${limits.mostOfWebhook}::integer end
           - coalesce(u.count, 0), 0), ${share}) as most
       from taken cross join lateral (
-        select workspace_id, id, id = any(${[...limits.silent]}::uuid[]) as is_silent from webhooks
+        select workspace_id, id, id = any(${[...silent]}::uuid[]) as is_silent,
+          id = any(${[...slow]}::uuid[]) as is_slow from webhooks
         where workspace_id = taken.workspace_id and is_active and not taken.is_suspended offset 0) w
       left join under_way u on u.workspace_id = w.workspace_id and u.webhook_id = w.id
     ), first as materialized (
-      select r.workspace_id, r.webhook_id, r.is_silent, d.id, d.next_attempt_at,
+      select r.workspace_id, r.webhook_id, r.is_silent, r.is_slow, d.id, d.next_attempt_at,
         d.place <= r.most and d.next_attempt_at <= ${now} as is_ready
       from receivers r cross join lateral (
         select id, next_attempt_at, row_number() over (order by next_attempt_at) as place from (
@@ -86,8 +99,9 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
               and l.webhook_id = r.webhook_id and l.delivery_id = webhook_deliveries.id and l.leased_until > ${now})
           order by next_attempt_at limit r.most + 1) head) d
     ), waiting as materialized (
-      select *, is_ready and (not is_silent or row_number() over (partition by is_ready, is_silent order by random())
-        <= ${limits.mostOfSilent}::integer) as may_start
+      select *, is_ready and (not (is_silent or is_slow)
+        or row_number() over (partition by is_ready, is_silent, is_slow order by random())
+          <= case when is_silent then ${limits.mostOfSilent}::integer else ${limits.mostOfSlow}::integer end) as may_start
       from first
     ), ranked as materialized (
       select w.*, may_start and row_number() over (partition by w.workspace_id, may_start order by next_attempt_at, id)
@@ -101,13 +115,13 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
       returning workspace_id, webhook_id, delivery_id
     ), found as (
       select workspace_id, bool_or(is_chosen) as has_chosen, min(next_attempt_at) filter (where not is_chosen) as next_at,
-        bool_and(is_silent) filter (where not is_chosen and next_attempt_at <= ${now}) as leaves_only_silent
+        bool_and(is_silent or is_slow) filter (where not is_chosen and next_attempt_at <= ${now}) as leaves_only_held_back
       from ranked group by workspace_id
     ), moved as (
       update webhook_turns t
       set turn_at = case
           when taken.is_suspended then ${now}::timestamptz + make_interval(secs => ${SUSPENDED_SECONDS})
-          when f.leaves_only_silent then ${now}::timestamptz + make_interval(secs => ${SILENT_SECONDS})
+          when f.leaves_only_held_back then ${now}::timestamptz + make_interval(secs => ${heldBackSeconds})
           when f.next_at <= ${now} and f.has_chosen then ${now}
           when f.next_at <= ${now} then ${now}::timestamptz + make_interval(secs => ${FULL_SECONDS})
           else coalesce(least(f.next_at, u.until, case when f.has_chosen then ${until}::timestamptz end), 'infinity') end,

@@ -23,7 +23,6 @@ import {
   removeOld,
   removeOldWebhookDeliveries,
   SwitchOffOverfullWebhooks,
-  switchOffOverfull,
 } from "./switch-off-overfull-and-remove-old.ts";
 import { queueRequestedTurns } from "./turns-store.ts";
 
@@ -286,16 +285,17 @@ test("a delivery in progress cannot be replayed", async () => {
 describe("a webhook with too many pending deliveries", () => {
   const HOUR = 3_600_000;
   const bounds = { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR };
-  const look = (begun = new Date(0)) => switchOffOverfull(deps, begun, bounds);
+  const newTask = () => new SwitchOffOverfullWebhooks(deps, bounds);
 
   test("is switched off with a reason; one with fewer is not", async () => {
+    const task = newTask();
     const [full, other] = [await newScene(), await newScene()];
     await happen(full.workspaceId, 40);
     await happen(other.workspaceId, 20);
-    await look();
+    await task.run();
     expect(await full.read()).toMatchObject({ is_active: true });
     await happen(full.workspaceId);
-    await look();
+    await task.run();
     expect(await full.read()).toMatchObject({
       is_active: false,
       disabled_reason:
@@ -304,18 +304,19 @@ describe("a webhook with too many pending deliveries", () => {
     await happen(full.workspaceId);
     expect(await full.deliveries("?limit=100")).toHaveLength(41);
     clock.advance(7 * HOUR);
-    await look();
+    await task.run();
     expect(await other.read()).toMatchObject({ is_active: true, disabled_reason: null });
   });
 
   test("is switched off earlier when the oldest is long overdue; switched on again, it has an hour to catch up", async () => {
+    const task = newTask();
     const { workspaceId, call, path, read } = await newScene();
     await happen(workspaceId, 21);
     clock.advance(6 * HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     const off = {
       is_active: false,
       disabled_reason:
@@ -324,15 +325,15 @@ describe("a webhook with too many pending deliveries", () => {
     expect(await read()).toMatchObject(off);
     await call("PATCH", path, { is_active: true });
     clock.advance(HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject(off);
   });
 
   test("is left alone while sending is held, and has an hour to catch up after the release", async () => {
-    const task = new SwitchOffOverfullWebhooks(deps, bounds);
+    const task = newTask();
     const { workspaceId, read, deliveries } = await newScene();
     await happen(workspaceId, 21);
     await insertHold(db, null);
@@ -354,16 +355,17 @@ describe("a webhook with too many pending deliveries", () => {
     const { workspaceId, read } = await newScene();
     await happen(workspaceId, 21);
     clock.advance(7 * HOUR);
-    const begun = clock.now();
+    const task = newTask();
     clock.advance(HOUR - 1);
-    await look(begun);
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look(begun);
+    await task.run();
     expect(await read()).toMatchObject({ is_active: false });
   });
 
   test("has an hour to catch up after its workspace was suspended", async () => {
+    const task = newTask();
     const { workspaceId, read } = await newScene();
     await happen(workspaceId, 21);
     const setSuspended = (is_suspended: boolean) =>
@@ -372,15 +374,37 @@ describe("a webhook with too many pending deliveries", () => {
     clock.advance(7 * HOUR);
     await setSuspended(false);
     clock.advance(HOUR - 1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: true });
     clock.advance(1);
-    await look();
+    await task.run();
     expect(await read()).toMatchObject({ is_active: false });
+  });
+
+  test("is found among many whose deliveries wait: in each run if its oldest is overdue, else by turns", async () => {
+    const task = new SwitchOffOverfullWebhooks(deps, bounds, 2);
+    const others = await workspacesOf(6, receiver.url);
+    const [farOver, overdue] = [await newScene(), await newScene()];
+    for (const workspaceId of others) await happen(workspaceId);
+    await happen(overdue.workspaceId, 21);
+    clock.advance(6 * HOUR);
+    await happen(farOver.workspaceId, 41);
+    await task.run();
+    expect(await overdue.read()).toMatchObject({ is_active: false });
+    for (let run = 0; run < 4; run++) await task.run();
+    expect(await farOver.read()).toMatchObject({ is_active: false });
   });
 });
 
-const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40, silent: [], mostOfSilent: 100 };
+const limits = {
+  most: 100,
+  mostOfWebhook: 10,
+  mostOfWorkspace: 40,
+  silent: [],
+  mostOfSilent: 100,
+  slow: [],
+  mostOfSlow: 150,
+};
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
@@ -453,6 +477,23 @@ test("a result of a lease that expired before a replay is discarded", async () =
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
+/** Workspaces with one webhook each. */
+async function workspacesOf(count: number, url: string): Promise<WorkspaceId[]> {
+  const made = Array.from({ length: count }, () => ({
+    workspaceId: newId() as WorkspaceId,
+    webhookId: newId(),
+  }));
+  const secrets = made.map(({ webhookId }) => deps.secrets.seal("whsec_AAAA", secretContext(webhookId)));
+  await db.run(sql`
+    with made as (
+      select * from unnest(${made.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${made.map(({ webhookId }) => webhookId)}::uuid[], ${secrets}::bytea[]) as s (workspace_id, id, secret)
+    ), added as (insert into workspaces (id, name) select workspace_id, 'Test' from made)
+    insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
+    select workspace_id, id, ${url}, '{*}', true, secret, now(), now() from made`);
+  return made.map(({ workspaceId }) => workspaceId);
+}
+
 describe("fairness", () => {
   test("a webhook has at most ten attempts at a time and a workspace forty, on all machines together", async () => {
     const { workspaceId, add } = await newScene();
@@ -493,19 +534,8 @@ describe("fairness", () => {
       connections: new KeptConnections(),
     });
     const sender = new WebhookSender({ ...deps, post });
-    const stuck = Array.from({ length: 300 }, () => ({
-      workspaceId: newId() as WorkspaceId,
-      webhookId: newId(),
-    }));
-    const secrets = stuck.map(({ webhookId }) => deps.secrets.seal("whsec_AAAA", secretContext(webhookId)));
-    await db.run(sql`
-      with stuck as (
-        select * from unnest(${stuck.map(({ workspaceId }) => workspaceId)}::uuid[],
-          ${stuck.map(({ webhookId }) => webhookId)}::uuid[], ${secrets}::bytea[]) as s (workspace_id, id, secret)
-      ), added as (insert into workspaces (id, name) select workspace_id, 'Test' from stuck)
-      insert into webhooks (workspace_id, id, url, events, is_active, secret, created_at, updated_at)
-      select workspace_id, id, ${slow.url}, '{*}', true, secret, now(), now() from stuck`);
-    for (const { workspaceId } of stuck) await happen(workspaceId, 20);
+    const stuck = await workspacesOf(300, slow.url);
+    for (const workspaceId of stuck) await happen(workspaceId, 20);
     for (let round = 0; round < 6; round++) {
       await sender.sendDue();
       await sender.settled();
@@ -522,6 +552,42 @@ describe("fairness", () => {
     });
     expect(slow.arrived.length).toBeLessThanOrEqual(100);
     await slow.close();
+    await sender.settled();
+  });
+
+  test("receivers that answer just before the deadline, however many, leave places to quick ones", async () => {
+    const { url } = receiver;
+    const slowUrl = "https://slow.test/";
+    let slowInProgress = 0;
+    let isSlowOver = Promise.withResolvers<void>();
+    const post: typeof deps.post = async (attempt) => {
+      if (attempt.url === url) return deps.post(attempt);
+      slowInProgress += 1;
+      await isSlowOver.promise;
+      slowInProgress -= 1;
+      return { isDelivered: true, statusCode: 204, error: null, durationMs: 9_900, answer: null };
+    };
+    const sender = new WebhookSender({ ...deps, post });
+    for (const workspaceId of await workspacesOf(60, slowUrl)) await happen(workspaceId, 40);
+    // Until the first answers, the service does not know them.
+    await sender.sendDue();
+    isSlowOver.resolve();
+    await sender.settled();
+    isSlowOver = Promise.withResolvers();
+    for (let look = 0; look < 20; look++) {
+      await sender.sendDue();
+      clock.advance(500);
+    }
+    const quick = await newScene();
+    await happen(quick.workspaceId, 200);
+    await eventually("the deliveries of the quick webhook", async () => {
+      await sender.sendDue();
+      clock.advance(20);
+      return receiver.arrived.length === 200;
+    });
+    expect(slowInProgress).toBeGreaterThan(100);
+    expect(slowInProgress).toBeLessThanOrEqual(150);
+    isSlowOver.resolve();
     await sender.settled();
   });
 

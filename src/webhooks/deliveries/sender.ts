@@ -5,7 +5,6 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { findHold } from "#delivery/hold/store.ts";
-import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { batchOrOneByOne } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -17,6 +16,7 @@ import type { PostResult, PostToReceiver } from "#webhooks/post-to-receiver.ts";
 import { secretContext, signatureHeaders } from "#webhooks/signature.ts";
 import { type EndedDeliveries, recordEnded } from "#webhooks/store.ts";
 import { type LeasedDelivery, leaseDeliveries } from "./lease-store.ts";
+import { ReceiverPace } from "./receiver-pace.ts";
 import { type SettledAttempt, settleDeliveries } from "./settle-store.ts";
 import { queueRequestedTurns } from "./turns-store.ts";
 
@@ -39,16 +39,12 @@ export const MOST_FAILURES = 30;
 const LEASE_MS = MINUTE_MS;
 /** Deliveries at a time in this process: attempts in progress, and results that are not written. */
 const MOST_AT_A_TIME = 400;
-/** Deliveries in one lease. */
+/** Deliveries in one lease; with fewer free places than LEAST_LEASED none are leased. */
 const MOST_LEASED = 200;
+const LEAST_LEASED = 50;
 /** Attempts at a time of all machines. */
 const MOST_OF_WEBHOOK = 10;
 const MOST_OF_WORKSPACE = 40;
-/** For how long a webhook whose receiver did not answer has one attempt at a time, unless it answers; how many at most. */
-const SILENT_MS = MINUTE_MS;
-const MOST_SILENT = 500;
-/** Attempts of these webhooks at a time in this process: without a limit they would take all places. */
-const MOST_OF_SILENT = 100;
 /** Requests that one statement puts into the line; with each lease. */
 const MOST_REQUESTS = 5_000;
 /** Results that one statement writes. */
@@ -81,10 +77,7 @@ export class WebhookSender {
   readonly #stopping = new AbortController();
   readonly #attempts = new Set<Promise<void>>();
   readonly #results: MicroBatch<SettledAttempt>;
-  /** Webhooks whose receivers did not answer: their attempts last longest, and would take the places of others. */
-  readonly #silent = new ExpiringMap<true>(MOST_SILENT);
-  /** Attempts in progress that were leased from silent webhooks. */
-  #ofSilent = 0;
+  readonly #pace = new ReceiverPace();
   /** Results that wait or are being written. */
   #unwritten = 0;
   #working: Promise<void> | undefined;
@@ -127,11 +120,10 @@ export class WebhookSender {
       leaseDeliveries(tx, {
         now,
         until: new Date(now.getTime() + LEASE_MS),
-        most: MOST_LEASED,
+        most: Math.min(MOST_LEASED, this.#places),
         mostOfWebhook: MOST_OF_WEBHOOK,
         mostOfWorkspace: MOST_OF_WORKSPACE,
-        silent: this.#silent.keys(),
-        mostOfSilent: MOST_OF_SILENT - this.#ofSilent,
+        ...this.#pace.limits,
       }),
     );
     for (const delivery of leased) {
@@ -146,8 +138,12 @@ export class WebhookSender {
     return this.#attempts.size + this.#unwritten;
   }
 
+  get #places(): number {
+    return MOST_AT_A_TIME - this.#atATime;
+  }
+
   get #isFull(): boolean {
-    return this.#atATime + MOST_LEASED > MOST_AT_A_TIME;
+    return this.#places < LEAST_LEASED;
   }
 
   async #work(): Promise<void> {
@@ -166,8 +162,6 @@ export class WebhookSender {
   async #attempt(delivery: LeasedDelivery): Promise<void> {
     const { clock, secrets, post, log } = this.#deps;
     const { id, body, url } = delivery;
-    const wasSilent = this.#silent.get(delivery.webhook_id) !== undefined;
-    if (wasSilent) this.#ofSilent += 1;
     try {
       const time = clock.now();
       const signing = secretsOf(secrets, delivery, time);
@@ -176,15 +170,13 @@ export class WebhookSender {
         "user-agent": USER_AGENT,
         ...signatureHeaders({ id, time, body }, signing),
       });
-      const result = signing.length === 0 ? unsigned : await post({ url, body, headers: headers() });
-      if (result.statusCode === null) this.#silent.set(delivery.webhook_id, true, SILENT_MS);
-      else this.#silent.delete(delivery.webhook_id);
+      const result = await this.#pace.during(delivery.webhook_id, async () =>
+        signing.length === 0 ? unsigned : post({ url, body, headers: headers() }),
+      );
       this.#unwritten += 1;
       this.#results.add(endOf(delivery, result, clock.now()));
     } catch (err) {
       log.error({ err, delivery: id }, "webhook delivery attempt failed unexpectedly");
-    } finally {
-      if (wasSilent) this.#ofSilent -= 1;
     }
   }
 

@@ -225,31 +225,36 @@ export interface OverfullBounds {
 }
 
 /**
- * Lists the webhooks beyond a bound. `mostOverdue` applies only if neither the webhook nor its workspace was changed after
+ * Lists the webhooks beyond a bound, of the given workspaces and of those in whose line (turns-store.ts) a delivery has been
+ * due for `overdueMs`. `mostOverdue` applies only if neither the webhook nor its workspace was changed after
  * `unchangedSince`. Webhooks of suspended workspaces are left out: the suspension keeps their deliveries pending.
  */
 export function listOverfull(
   db: Queryable,
+  workspaceIds: readonly WorkspaceId[],
   { most, mostOverdue, overdueMs }: OverfullBounds,
   now: Date,
   unchangedSince: Date,
 ): Promise<{ readonly workspace_id: WorkspaceId; readonly id: string; readonly is_far_over: boolean }[]> {
+  const overdueSince = new Date(now.getTime() - overdueMs);
   const ofReceiver = sql`select from webhook_deliveries
         where workspace_id = w.workspace_id and webhook_id = w.id and status = 'pending'`;
   const beyond = (bound: number) =>
     sql`exists (${ofReceiver} order by next_attempt_at offset ${bound} limit 1)`;
+  // The cheaper conditions come first: most webhooks have few deliveries, and none that is overdue.
   return db.rows(sql`
     select w.workspace_id, w.id, far.is_far_over
     from (
-      select workspace_id from webhook_turns where turn_at < 'infinity'
+      select workspace_id from unnest(${[...workspaceIds]}::uuid[]) as given (workspace_id)
       union
-      select workspace_id from webhook_turn_requests) waiting
+      select workspace_id from webhook_turns where due_at <= ${overdueSince}) waiting
     join webhooks w on w.workspace_id = waiting.workspace_id and w.is_active
     join workspaces s on s.id = w.workspace_id and not s.is_suspended
     cross join lateral (
-      select case when ${beyond(mostOverdue)} then ${beyond(most)} end as is_far_over offset 0) far
-    where far.is_far_over or (far.is_far_over is not null and greatest(w.updated_at, s.updated_at) <= ${unchangedSince}
-      and exists (${ofReceiver} and next_attempt_at <= ${new Date(now.getTime() - overdueMs)}))`);
+      select exists (${ofReceiver} and next_attempt_at <= ${overdueSince}) as is_overdue offset 0) first
+    cross join lateral (select ${beyond(most)} as is_far_over offset 0) far
+    where far.is_far_over or (first.is_overdue and greatest(w.updated_at, s.updated_at) <= ${unchangedSince}
+      and ${beyond(mostOverdue)})`);
 }
 
 /** Removes up to `most` deliveries in any state that were created before this time. @returns how many */

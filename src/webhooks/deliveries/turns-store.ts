@@ -8,7 +8,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
 
 /**
  * Part of a statement: requests a turn for the workspaces of deliveries.
@@ -51,4 +51,20 @@ export async function takeTurns(tx: Queryable, now: Date, most: number): Promise
     select workspace_id from webhook_turns where turn_at <= ${now} order by turn_at limit ${most}
     for update skip locked`);
   return taken.map(({ workspace_id }) => workspace_id);
+}
+
+/**
+ * Lists workspaces with deliveries that are due, will be, or are under way: up to `most`, in the order of their ids.
+ * @param after they come after this one; null: from the first
+ */
+export async function listWaitingWorkspaces(
+  db: Queryable,
+  after: WorkspaceId | null,
+  most: number,
+): Promise<WorkspaceId[]> {
+  const waiting = await db.rows<{ workspace_id: WorkspaceId }>(sql`
+    select workspace_id from webhook_turns
+    where turn_at < 'infinity' and workspace_id > ${after ?? nilId}
+    order by workspace_id limit ${most}`);
+  return waiting.map(({ workspace_id: workspaceId }) => workspaceId);
 }

@@ -23,6 +23,29 @@ export async function lockAccount(tx: Queryable, workspaceId: WorkspaceId): Prom
   await lock();
 }
 
+/**
+ * Locks those of the accounts that no other transaction holds, until the transaction ends; creates those that are missing,
+ * which waits for another transaction only if it creates the same.
+ * @returns the workspaces of the locked accounts
+ */
+export async function lockFreeAccounts(
+  tx: Queryable,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<WorkspaceId[]> {
+  const ids = sql`${[...workspaceIds]}::uuid[]`;
+  const locked = await tx.rows<{ workspace_id: WorkspaceId }>(sql`
+    with made as (
+      insert into billing_accounts (workspace_id)
+      select id from workspaces w
+      where id = any(${ids}) and not exists (select from billing_accounts a where a.workspace_id = w.id)
+      on conflict do nothing returning workspace_id
+    ), free as (
+      select workspace_id from billing_accounts where workspace_id = any(${ids}) for update skip locked
+    )
+    select workspace_id from made union all select workspace_id from free`);
+  return locked.map(({ workspace_id: workspaceId }) => workspaceId);
+}
+
 /** As lockAccount, without waiting: false when another transaction holds the lock. */
 export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<boolean> {
   const locked = await tx.row(sql`
@@ -33,34 +56,50 @@ export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): P
 
 /** @returns undefined when the workspace does not exist */
 export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Promise<Account | undefined> {
-  const row = await db.row<Omit<Account, "subscription"> & Subscription & { is_subscribed: boolean }>(sql`
-    select coalesce(a.balance, 0)::numeric(20, 6) as balance, coalesce(a.is_prepaid, false) as is_prepaid, w.plan,
-      least(w.hourly_cap, w.own_hourly_cap) as hourly_cap, s.workspace_id is not null as is_subscribed, s.plan_id, s.billing_interval, s.status, s.anchor,
-      s.current_period_start, s.current_period_end, s.cancel_at_period_end, s.past_due_since, s.retry_at
-    from workspaces w left join billing_accounts a on a.workspace_id = w.id
-      left join subscriptions s on s.workspace_id = w.id
-    where w.id = ${workspaceId}`);
-  if (row === undefined) return undefined;
-  const { balance, is_prepaid, plan, hourly_cap, is_subscribed, ...subscription } = row;
-  return { balance, is_prepaid, plan, hourly_cap, subscription: is_subscribed ? subscription : null };
+  return (await listAccounts(db, [workspaceId])).get(workspaceId);
 }
 
-/**
- * Stores how far the workspace is from its limits, so that the next batch need not read the meter (meter.ts): emails,
- * and bytes of message contents; null is no limit.
- */
-export async function updateHeadroom(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { emails, contents }: { readonly emails: number | null; readonly contents: number | null },
-  until: Date,
-): Promise<void> {
+/** The accounts of several workspaces; none for a workspace that does not exist. */
+export async function listAccounts(
+  db: Queryable,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<Map<WorkspaceId, Account>> {
+  type Row = Omit<Account, "subscription"> &
+    Subscription & { readonly workspace_id: WorkspaceId; readonly is_subscribed: boolean };
+  const rows = await db.rows<Row>(sql`
+    select w.id as workspace_id, coalesce(a.balance, 0)::numeric(20, 6) as balance, coalesce(a.is_prepaid, false) as is_prepaid,
+      w.plan, least(w.hourly_cap, w.own_hourly_cap) as hourly_cap, s.workspace_id is not null as is_subscribed, s.plan_id,
+      s.billing_interval, s.status, s.anchor, s.current_period_start, s.current_period_end, s.cancel_at_period_end,
+      s.past_due_since, s.retry_at
+    from workspaces w left join billing_accounts a on a.workspace_id = w.id
+      left join subscriptions s on s.workspace_id = w.id
+    where w.id = any(${[...workspaceIds]}::uuid[])`);
+  return new Map(
+    rows.map(({ workspace_id, balance, is_prepaid, plan, hourly_cap, is_subscribed, ...subscription }) => [
+      workspace_id,
+      { balance, is_prepaid, plan, hourly_cap, subscription: is_subscribed ? subscription : null },
+    ]),
+  );
+}
+
+/** How far a workspace is from its limits, until a time: emails, and bytes of message contents; null is no limit. */
+export interface Headroom {
+  readonly workspaceId: WorkspaceId;
+  readonly emails: number | null;
+  readonly contents: number | null;
+  readonly until: Date;
+}
+
+/** Stores how far workspaces are from their limits, so that the next batch need not read the meter (meter.ts). */
+export async function updateHeadrooms(tx: Queryable, headrooms: readonly Headroom[]): Promise<void> {
   await tx.run(sql`
-    update billing_accounts
-    set email_headroom = ${emails}, content_headroom = ${contents}, headroom_until = ${until}
-    where workspace_id = ${workspaceId}
-      and (email_headroom, content_headroom, headroom_until)
-        is distinct from (${emails}::bigint, ${contents}::bigint, ${until}::timestamptz)`);
+    update billing_accounts a
+    set email_headroom = h.emails, content_headroom = h.contents, headroom_until = h.until
+    from unnest(${headrooms.map(({ workspaceId }) => workspaceId)}::uuid[], ${headrooms.map(({ emails }) => emails)}::bigint[],
+        ${headrooms.map(({ contents }) => contents)}::bigint[], ${headrooms.map(({ until }) => until)}::timestamptz[])
+      as h (workspace_id, emails, contents, until)
+    where a.workspace_id = h.workspace_id
+      and (a.email_headroom, a.content_headroom, a.headroom_until) is distinct from (h.emails, h.contents, h.until)`);
 }
 
 /** After its first top-up a workspace pays for usage beyond its allowances. */

@@ -6,7 +6,7 @@ import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
-import { settleAccount } from "./meter.ts";
+import { settleFreeAccounts } from "./meter.ts";
 import { listWorkspacesWithEntries, removeOldHours } from "./meter-store.ts";
 import { failOldPayments, removeOldEvents } from "./payment-store.ts";
 import type { Plans } from "./plans.ts";
@@ -14,6 +14,8 @@ import { renewSubscription } from "./subscribe.ts";
 import { listDueWorkspaces } from "./subscription-store.ts";
 
 const MOST_AT_ONCE = 1_000;
+/** Workspaces that one transaction settles: requests of these workspaces may wait for it. */
+const MOST_SETTLED_AT_ONCE = 200;
 const HOURS_KEPT = 48;
 /** An unpaid top-up fails after this time. */
 const HOURS_TO_PAY = 24;
@@ -33,11 +35,7 @@ export function billingTasks({
     {
       name: "read-meters",
       seconds: 2,
-      async run({ signal, log }) {
-        const used = await listWorkspacesWithEntries(db, MOST_AT_ONCE);
-        const charge = (id: WorkspaceId) => db.transaction((tx) => settleAccount(tx, plans, id, clock.now()));
-        await forEach(used, charge, signal, log);
-      },
+      run: ({ signal, log }) => readMeters(db, plans, clock, { signal, log }),
     },
     {
       name: "renew-subscriptions",
@@ -73,6 +71,29 @@ export function billingTasks({
       },
     },
   ];
+}
+
+/**
+ * Settles all workspaces with usage, in the order of their ids, each piece in a transaction of its own: after a crash the
+ * pieces that were committed have no entries left, and the others still have all of theirs.
+ */
+async function readMeters(
+  db: Database,
+  plans: Plans,
+  clock: Clock,
+  { signal, log }: { readonly signal: AbortSignal; readonly log: Log },
+): Promise<void> {
+  const settle = (ids: readonly WorkspaceId[]) =>
+    db.transaction((tx) => settleFreeAccounts(tx, plans, ids, clock.now()));
+  let after: WorkspaceId | null = null;
+  while (!signal.aborted) {
+    const used: WorkspaceId[] = await listWorkspacesWithEntries(db, after, MOST_SETTLED_AT_ONCE);
+    if (used.length === 0) return;
+    // The fault of one account must not stop the others.
+    await settle(used).catch(() => forEach(used, (id) => settle([id]), signal, log));
+    if (used.length < MOST_SETTLED_AT_ONCE) return;
+    after = used.at(-1) ?? null;
+  }
 }
 
 function hoursAgo(clock: Clock, hours: number): Date {

@@ -61,96 +61,143 @@ export function addStoredEntriesSql(uses: Sql, now: Date): Sql {
     select workspace_id, 'email', quantity, bytes, ${now} from ${uses} where quantity <> 0`;
 }
 
-/** Entries summed by hour; an hour that contains one of `moments` (in order) is split there. */
-const byHour = (entries: Sql, moments: readonly Date[]) => sql`
-  select kind, date_trunc('hour', created_at, 'UTC') as hour, max(created_at) as last,
+/** A workspace whose entries are read, and the times that split the hours of its entries. */
+export interface MeterSplit {
+  readonly workspaceId: WorkspaceId;
+  readonly moments: readonly [Date, Date, Date];
+}
+
+/** Unapplied usage with its workspace. */
+export type WorkspaceUse = UnappliedUse & { readonly workspace_id: WorkspaceId };
+
+/** The workspaces with their moments, in order. */
+function splitSql(splits: readonly MeterSplit[]): Sql {
+  const moment = (at: 0 | 1 | 2) => splits.map(({ moments }) => moments[at]);
+  return sql`
+    select workspace_id, array[a, b, c] as moments
+    from unnest(${splits.map(({ workspaceId }) => workspaceId)}::uuid[], ${moment(0)}::timestamptz[], ${moment(1)}::timestamptz[],
+      ${moment(2)}::timestamptz[]) as s (workspace_id, a, b, c)`;
+}
+
+/** Entries summed by workspace and hour; an hour that contains one of the workspace's moments is split there. */
+const byHour = (entries: Sql) => sql`
+  select workspace_id, kind, date_trunc('hour', created_at, 'UTC') as hour, max(created_at) as last,
     coalesce(sum(quantity) filter (where quantity > 0), 0) as taken,
     coalesce(-sum(quantity) filter (where quantity < 0), 0) as given_back, sum(bytes)::bigint as bytes
   from ${entries}
-  group by kind, date_trunc('hour', created_at, 'UTC'),
-    width_bucket(created_at, ${[...moments]}::timestamptz[])`;
+  group by workspace_id, kind, date_trunc('hour', created_at, 'UTC'), width_bucket(created_at, moments)`;
 
 /**
- * Deletes and returns the entries. The caller holds the account's lock and adds them to the meter in this transaction.
+ * Deletes and returns the entries. The caller holds the accounts' locks and adds them to the meters in this transaction.
  */
-export function takeEntries(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  moments: readonly Date[],
-): Promise<UnappliedUse[]> {
+export function takeEntries(tx: Queryable, splits: readonly MeterSplit[]): Promise<WorkspaceUse[]> {
   return tx.rows(sql`
-    with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, bytes, created_at)
-    ${byHour(sql`gone`, moments)}`);
+    with split as materialized (${splitSql(splits)}),
+    gone as (
+      delete from meter_entries e using split where e.workspace_id = split.workspace_id
+      returning e.workspace_id, kind, quantity, bytes, created_at, moments)
+    ${byHour(sql`gone`)}`);
 }
 
-export function listEntries(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  moments: readonly Date[],
-): Promise<UnappliedUse[]> {
-  const entries = sql`(
-    select kind, quantity, bytes, created_at from meter_entries where workspace_id = ${workspaceId}) e`;
-  return db.rows(byHour(entries, moments));
+export function listEntries(db: Queryable, splits: readonly MeterSplit[]): Promise<WorkspaceUse[]> {
+  return db.rows(
+    byHour(sql`(
+      select e.workspace_id, kind, quantity, bytes, created_at, moments
+      from (${splitSql(splits)}) split join meter_entries e on e.workspace_id = split.workspace_id) e`),
+  );
 }
 
-/** Usage by kind in a period and in an hour. A kind without usage has no row. */
+/** A period of a workspace's meter, and an hour. */
+export interface MeterPeriod {
+  readonly workspaceId: WorkspaceId;
+  readonly start: Date;
+  readonly hour: Date;
+}
+
+/** Usage by kind in each of the periods and hours; `place` is that of the period, from 1. A kind without usage has no row. */
 export function listUse(
   db: Queryable,
-  workspaceId: WorkspaceId,
-  periodStart: Date,
-  hour: Date,
-): Promise<MeterRow[]> {
+  periods: readonly MeterPeriod[],
+): Promise<(MeterRow & { readonly place: number })[]> {
   return db.rows(sql`
-    select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(paid), 0)::numeric(20, 6) as paid,
+    with period as materialized (
+      select * from unnest(${periods.map(({ workspaceId }) => workspaceId)}::uuid[], ${periods.map(({ start }) => start)}::timestamptz[],
+        ${periods.map(({ hour }) => hour)}::timestamptz[]) with ordinality as p (workspace_id, start, hour, place))
+    select place, kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(paid), 0)::numeric(20, 6) as paid,
       coalesce(sum(covered), 0)::bigint as covered, coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
     from (
-      select kind, used, paid, covered, 0 as used_in_hour from meters
-      where workspace_id = ${workspaceId} and period_start = ${periodStart}
+      select place, kind, used, paid, covered, 0 as used_in_hour
+      from period join meters m on m.workspace_id = period.workspace_id and m.period_start = period.start
       union all
-      select kind, 0, 0, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
-    group by kind`);
+      select place, kind, 0, 0, 0, used
+      from period join meter_hours h on h.workspace_id = period.workspace_id and h.hour = period.hour) u
+    group by place, kind`);
 }
 
-/** Writes the meter of `kinds`, which include those of `uses`. Refunds do not reduce the usage of an hour. */
-export async function saveMeter(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { period, used, paid, covered }: MeterReading,
-  uses: readonly Use[],
-  kinds: readonly MeterKind[],
-): Promise<void> {
-  if (kinds.length === 0) return;
+/** What is written of one period of a workspace. */
+export interface PeriodMeter {
+  readonly workspaceId: WorkspaceId;
+  readonly reading: MeterReading;
+  readonly uses: readonly Use[];
+  /** The kinds whose meter is written; they include those of `uses`. */
+  readonly kinds: readonly MeterKind[];
+}
+
+/** Writes meters, with the hours and days of their usage. Refunds do not reduce the usage of an hour. */
+export async function saveMeters(tx: Queryable, meters: readonly PeriodMeter[]): Promise<void> {
+  const rows = meters.flatMap(({ workspaceId, reading, kinds }) =>
+    kinds.map((kind) => ({ workspaceId, reading, kind })),
+  );
+  if (rows.length === 0) return;
+  const uses = meters.flatMap(({ workspaceId, uses: own }) => own.map((use) => ({ workspaceId, ...use })));
   await tx.run(sql`
-    with by_hour as (
+    with use as materialized (
+      select * from unnest(${uses.map(({ workspaceId }) => workspaceId)}::uuid[], ${uses.map(({ kind }) => kind)}::text[],
+        ${uses.map(({ hour }) => hour)}::timestamptz[], ${uses.map(({ taken }) => taken)}::bigint[],
+        ${uses.map(({ given_back }) => given_back)}::bigint[]) as u (workspace_id, kind, hour, taken, given_back)
+    ), by_hour as (
       insert into meter_hours (workspace_id, kind, hour, used)
-      select ${workspaceId}, kind, hour, sum(taken)
-      from unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
-        ${uses.map(({ taken }) => taken)}::bigint[]) as u (kind, hour, taken)
-      group by kind, hour having sum(taken) > 0
+      select workspace_id, kind, hour, sum(taken) from use
+      group by workspace_id, kind, hour having sum(taken) > 0
       on conflict (workspace_id, kind, hour) do update set used = meter_hours.used + excluded.used
     ), by_day as (
       insert into meter_days as d (workspace_id, day, kind, used, returned)
-      select ${workspaceId}, (hour at time zone 'UTC')::date, kind, sum(taken), sum(given_back)
-      from unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
-        ${uses.map(({ taken }) => taken)}::bigint[], ${uses.map(({ given_back }) => given_back)}::bigint[])
-        as u (kind, hour, taken, given_back)
-      group by 2, kind having sum(taken) > 0 or sum(given_back) > 0
+      select workspace_id, (hour at time zone 'UTC')::date, kind, sum(taken), sum(given_back) from use
+      group by workspace_id, 2, kind having sum(taken) > 0 or sum(given_back) > 0
       on conflict (workspace_id, day, kind) do update
       set used = d.used + excluded.used, returned = d.returned + excluded.returned
     )
     insert into meters (workspace_id, kind, period_start, used, paid, covered)
-    select ${workspaceId}, kind, ${period.start}, used, paid, covered
-    from unnest(${[...kinds]}::text[], ${kinds.map((kind) => used[kind])}::bigint[],
-      ${kinds.map((kind) => paid[kind])}::numeric[], ${kinds.map((kind) => covered[kind])}::bigint[])
-      as m (kind, used, paid, covered)
+    select * from unnest(${rows.map(({ workspaceId }) => workspaceId)}::uuid[], ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ reading }) => reading.period.start)}::timestamptz[],
+      ${rows.map(({ kind, reading }) => reading.used[kind])}::bigint[],
+      ${rows.map(({ kind, reading }) => reading.paid[kind])}::numeric[],
+      ${rows.map(({ kind, reading }) => reading.covered[kind])}::bigint[])
     on conflict (workspace_id, kind, period_start)
       do update set used = excluded.used, paid = excluded.paid, covered = excluded.covered`);
 }
 
-/** Workspaces with entries that are not yet in their meter. */
-export async function listWorkspacesWithEntries(db: Queryable, most: number): Promise<WorkspaceId[]> {
+/**
+ * The next workspaces with entries that are not yet in their meter, in order. A loose index scan with one step for each
+ * workspace, however many entries it has.
+ * @param after they come after this one; null: from the first
+ */
+export async function listWorkspacesWithEntries(
+  db: Queryable,
+  after: WorkspaceId | null,
+  most: number,
+): Promise<WorkspaceId[]> {
+  const next = (condition: Sql) =>
+    sql`select workspace_id from meter_entries where ${condition} order by workspace_id limit 1`;
   const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
-    select distinct workspace_id from meter_entries limit ${most}`);
+    with recursive found as (
+      (select workspace_id, 1 as number from (${next(after === null ? sql`true` : sql`workspace_id > ${after}`)}) first)
+      union all
+      select following.workspace_id, number + 1
+      from found cross join lateral (${next(sql`workspace_id > found.workspace_id`)}) following
+      where number < ${most}
+    )
+    select workspace_id from found`);
   return rows.map(({ workspace_id }) => workspace_id);
 }
 

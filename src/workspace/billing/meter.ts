@@ -14,7 +14,13 @@
 import type { Queryable } from "#platform/database/pool.ts";
 import { required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
+import {
+  type Headroom,
+  listAccounts,
+  lockAccount,
+  lockFreeAccounts,
+  updateHeadrooms,
+} from "./account-store.ts";
 import {
   afterUse,
   type Capacity,
@@ -23,15 +29,21 @@ import {
   type MeterReading,
   type MeterRow,
   meterReadingOf,
-  type UnappliedUse,
   type Use,
 } from "./derive-meter-reading.ts";
-import { addDailyCharge } from "./ledger-store.ts";
+import { addDailyCharges } from "./ledger-store.ts";
 import { limitError } from "./limit-error.ts";
-import { listEntries, listUse, saveMeter, takeEntries } from "./meter-store.ts";
+import {
+  listEntries,
+  listUse,
+  type MeterSplit,
+  saveMeters,
+  takeEntries,
+  type WorkspaceUse,
+} from "./meter-store.ts";
 import { type Account, allowancePeriod } from "./plan-of-account.ts";
 import type { MeterKind, Plans } from "./plans.ts";
-import { contentRoom } from "./storage-limit.ts";
+import { listContentRooms } from "./storage-limit.ts";
 import { addContents } from "./storage-store.ts";
 
 /**
@@ -44,12 +56,14 @@ export async function getMeterReading(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<MeterReading> {
-  return (await readMeter(db, plans, workspaceId, now, listEntries)).reading;
+  const [meter] = await readMeters(db, plans, [workspaceId], now, listEntries);
+  return required(meter, "Workspace").reading;
 }
 
 /**
  * Locks the account, and moves its entries into meter, ledger and balance, in the caller's transaction. The result is
  * exact until that transaction ends.
+ * @throws ApiError NOT_FOUND when the workspace does not exist
  */
 export async function settleAccount(
   tx: Queryable,
@@ -58,13 +72,57 @@ export async function settleAccount(
   now: Date,
 ): Promise<SettledAccount> {
   await lockAccount(tx, workspaceId);
-  const { reading, steps, uses } = await readMeter(tx, plans, workspaceId, now, takeEntries);
-  for (const step of steps) await write(tx, workspaceId, step, now);
-  const contents = uses.map(({ last, bytes }) => ({ time: last, bytes }));
-  await addContents(tx, workspaceId, contents);
-  const room = await contentRoom(tx, workspaceId, reading.plan);
-  await writeHeadroom(tx, workspaceId, reading, room);
-  return { ...reading, contentRoom: room };
+  const settled = await settleLocked(tx, plans, [workspaceId], now);
+  return required(settled.get(workspaceId), "Workspace");
+}
+
+/**
+ * Settles several accounts with the same number of statements as one. An account that another transaction has locked is
+ * left out: that transaction settles it, or the next call does. So the call waits for no account, and others wait for it
+ * only shortly.
+ */
+export async function settleFreeAccounts(
+  tx: Queryable,
+  plans: Plans,
+  workspaceIds: readonly WorkspaceId[],
+  now: Date,
+): Promise<void> {
+  const locked = await lockFreeAccounts(tx, workspaceIds);
+  if (locked.length > 0) await settleLocked(tx, plans, locked, now);
+}
+
+/** The caller has locked the accounts. */
+async function settleLocked(
+  tx: Queryable,
+  plans: Plans,
+  workspaceIds: readonly WorkspaceId[],
+  now: Date,
+): Promise<Map<WorkspaceId, SettledAccount>> {
+  const meters = await readMeters(tx, plans, workspaceIds, now, takeEntries);
+  await write(
+    tx,
+    meters.flatMap(({ steps }) => steps),
+    now,
+  );
+  const contents = meters.flatMap(({ workspaceId, uses }) =>
+    uses.map(({ last, bytes }) => ({ workspaceId, time: last, bytes })),
+  );
+  await addContents(tx, contents);
+  const rooms = await listContentRooms(
+    tx,
+    new Map(meters.map(({ workspaceId, reading }) => [workspaceId, reading.plan])),
+  );
+  const settled = new Map(
+    meters.map(({ workspaceId, reading }) => [
+      workspaceId,
+      { ...reading, contentRoom: rooms.get(workspaceId) ?? null },
+    ]),
+  );
+  await updateHeadrooms(
+    tx,
+    [...settled].map(([workspaceId, account]) => headroomOf(workspaceId, account)),
+  );
+  return settled;
 }
 
 /** An up-to-date meter, with the bytes of contents that can still be stored; null is no limit. */
@@ -113,83 +171,118 @@ async function takeFrom(
   const { most, refusal } = capacityFor(before, kind);
   const taken = Math.min(wanted, most ?? wanted);
   if (taken > 0) {
-    const step = stepFrom(before, [{ kind, hour: hourOf(now), last: now, taken, given_back: 0 }]);
-    await write(tx, workspaceId, step, now);
-    await writeHeadroom(tx, workspaceId, step.reading, before.contentRoom);
+    const step = stepFrom(workspaceId, before, [
+      { kind, hour: hourOf(now), last: now, taken, given_back: 0 },
+    ]);
+    await write(tx, [step], now);
+    await updateHeadrooms(tx, [
+      headroomOf(workspaceId, { ...step.reading, contentRoom: before.contentRoom }),
+    ]);
   }
   return { taken, refusal, before };
 }
 
 /** Usage of one period, and its charges. */
 interface PeriodUsage extends ReturnType<typeof afterUse> {
+  readonly workspaceId: WorkspaceId;
   readonly uses: readonly Use[];
   /** Kinds whose row has to be written. */
   readonly kinds: readonly MeterKind[];
 }
 
 /** @param rows the rows that `before` was read from */
-function stepFrom(before: MeterReading, uses: readonly Use[], rows: readonly MeterRow[] = []): PeriodUsage {
+function stepFrom(
+  workspaceId: WorkspaceId,
+  before: MeterReading,
+  uses: readonly Use[],
+  rows: readonly MeterRow[] = [],
+): PeriodUsage {
   const newlyCovered = rows.filter(({ kind, covered }) => covered !== before.covered[kind]);
   const kinds = [...new Set([...uses, ...newlyCovered].map(({ kind }) => kind))];
-  return { uses, kinds, ...afterUse(before, uses) };
+  return { workspaceId, uses, kinds, ...afterUse(before, uses) };
 }
 
-/** The meter with its entries applied, period by period up to that of `now`. */
-async function readMeter(
-  db: Queryable,
-  plans: Plans,
-  workspaceId: WorkspaceId,
-  now: Date,
-  entriesOf: typeof listEntries,
-): Promise<{
+/** A workspace's meter with its entries applied, period by period up to the present. */
+interface UpdatedMeter {
+  readonly workspaceId: WorkspaceId;
   readonly reading: MeterReading;
   readonly steps: readonly PeriodUsage[];
-  readonly uses: readonly UnappliedUse[];
-}> {
-  const account = required(await findAccount(db, workspaceId), "Workspace");
-  const uses = await entriesOf(db, workspaceId, turningPoints(account, now));
-  const startOf = (time: Date) => allowancePeriod(account, time).start.getTime();
-  const times = new Map([...uses.map(({ last }) => [startOf(last), last] as const), [startOf(now), now]]);
-  const steps: PeriodUsage[] = [];
-  let { balance } = account;
-  for (const [start, time] of [...times].sort(([a], [b]) => a - b)) {
-    const before = meterReadingOf({ ...account, balance }, plans, time);
-    const rows = await listUse(db, workspaceId, before.period.start, before.hour);
-    const ofPeriod = uses.filter(({ last }) => startOf(last) === start);
-    const step = stepFrom(meterReadingOf(before.account, plans, time, rows), ofPeriod, rows);
-    steps.push(step);
-    balance = step.reading.account.balance;
-  }
-  const current = steps.find(({ reading }) => reading.period.start.getTime() === startOf(now));
-  if (current === undefined) throw new Error("no period contains the present");
-  return { reading: { ...current.reading, account: { ...account, balance } }, steps, uses };
+  readonly uses: readonly WorkspaceUse[];
 }
 
-/** Ends of the period and of the subscription; a cancelled one may end within a calendar month. */
-function turningPoints(account: Account, now: Date): Date[] {
-  const { start, end } = allowancePeriod(account, now);
-  const subscribedUntil = account.subscription?.current_period_end ?? end;
-  return [start, end, subscribedUntil].sort((a, b) => a.getTime() - b.getTime());
-}
-
-/** The caller has locked the account. */
-async function write(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { reading, movements, uses, kinds }: PeriodUsage,
+/** The meters of the workspaces; none for a workspace that does not exist. */
+async function readMeters(
+  db: Queryable,
+  plans: Plans,
+  workspaceIds: readonly WorkspaceId[],
   now: Date,
-): Promise<void> {
-  await saveMeter(tx, workspaceId, reading, uses, kinds);
-  for (const movement of movements) await addDailyCharge(tx, workspaceId, movement, now);
+  entriesOf: typeof listEntries,
+): Promise<UpdatedMeter[]> {
+  const accounts = [...(await listAccounts(db, workspaceIds))];
+  const entries = await entriesOf(
+    db,
+    accounts.map(([workspaceId, account]) => ({ workspaceId, moments: turningPoints(account, now) })),
+  );
+  const usesOf = Map.groupBy(entries, ({ workspace_id: workspaceId }) => workspaceId);
+  const meters = accounts.map(([workspaceId, account]) => {
+    const uses = usesOf.get(workspaceId) ?? [];
+    return { workspaceId, account, uses, times: timesOf(account, uses, now) };
+  });
+  const periods = meters.flatMap(({ workspaceId, account, times }) =>
+    times.map((time) => ({ workspaceId, start: startOf(account, time), hour: hourOf(time) })),
+  );
+  const rowsOf = Map.groupBy(await listUse(db, periods), ({ place }) => place);
+  let place = 0;
+  return meters.map(({ workspaceId, account, uses, times }) => {
+    const steps: PeriodUsage[] = [];
+    let { balance } = account;
+    for (const time of times) {
+      place += 1;
+      const rows = rowsOf.get(place) ?? [];
+      const start = startOf(account, time).getTime();
+      const ofPeriod = uses.filter(({ last }) => startOf(account, last).getTime() === start);
+      const before = meterReadingOf({ ...account, balance }, plans, time, rows);
+      const step = stepFrom(workspaceId, before, ofPeriod, rows);
+      steps.push(step);
+      balance = step.reading.account.balance;
+    }
+    const present = startOf(account, now).getTime();
+    const current = steps.find(({ reading }) => reading.period.start.getTime() === present);
+    if (current === undefined) throw new Error("no period contains the present");
+    return { workspaceId, steps, uses, reading: { ...current.reading, account: { ...account, balance } } };
+  });
 }
 
-function writeHeadroom(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  reading: MeterReading,
-  contents: number | null,
-): Promise<void> {
+/** A time of each period that has usage, and the present; in order. */
+function timesOf(account: Account, uses: readonly Use[], now: Date): Date[] {
+  const times = new Map(uses.map(({ last }) => [startOf(account, last).getTime(), last]));
+  times.set(startOf(account, now).getTime(), now);
+  return [...times].sort(([a], [b]) => a - b).map(([, time]) => time);
+}
+
+function startOf(account: Account, time: Date): Date {
+  return allowancePeriod(account, time).start;
+}
+
+/** Ends of the period and of the subscription, in order; a cancelled one may end within a calendar month. */
+function turningPoints(account: Account, now: Date): MeterSplit["moments"] {
+  const { start, end } = allowancePeriod(account, now);
+  const until = account.subscription?.current_period_end ?? end;
+  if (until < start) return [until, start, end];
+  return until < end ? [start, until, end] : [start, end, until];
+}
+
+/** The caller has locked the accounts. */
+async function write(tx: Queryable, steps: readonly PeriodUsage[], now: Date): Promise<void> {
+  await saveMeters(tx, steps);
+  const charges = steps.flatMap(({ workspaceId, movements }) =>
+    movements.map((movement) => ({ workspaceId, ...movement })),
+  );
+  await addDailyCharges(tx, charges, now);
+}
+
+function headroomOf(workspaceId: WorkspaceId, { contentRoom, ...reading }: SettledAccount): Headroom {
   const { most } = capacityFor(reading, "email");
   const emails = reading.account.hourly_cap === null ? most : 0;
-  return updateHeadroom(tx, workspaceId, { emails, contents }, reading.period.end);
+  return { workspaceId, emails, contents: contentRoom, until: reading.period.end };
 }

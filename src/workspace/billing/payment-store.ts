@@ -63,7 +63,7 @@ export async function completePayment(
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
-    with receipt as (${nextReceipt(workspaceId, now, sql`true`)}), moved as (${moveBalance(workspaceId, amount)})
+    with receipt as (${nextReceipt(workspaceId, now)}), moved as (${moveBalance(workspaceId, amount)})
     update billing_transactions set status = 'completed', completed_at = ${now},
       receipt_number = (select number from receipt)
     where workspace_id = ${workspaceId} and id = ${id}`);

@@ -62,7 +62,7 @@ async function truth(): Promise<number> {
       + (select coalesce(sum(octet_length(raw)), 0) from submissions where workspace_id = ${workspaceId}))::bigint as bytes`);
   return row?.bytes ?? 0;
 }
-const counted = async () => (await measureBytes(db, workspaceId)).messages;
+const counted = async () => (await measureBytes(db, [workspaceId])).get(workspaceId)?.messages;
 
 describe("contents of messages", () => {
   test("are accepted up to the limit; only what goes beyond it is refused, and nothing accepted is lost", async () => {
@@ -140,7 +140,7 @@ describe("contents of messages", () => {
   test("that the retention has dropped make room", async () => {
     const old = new Date("2030-01-15T00:00:00Z");
     await ensurePartitions(db, old);
-    await db.transaction((tx) => addContents(tx, workspaceId, [{ time: old, bytes: 70_000 }]));
+    await db.transaction((tx) => addContents(tx, [{ workspaceId, time: old, bytes: 70_000 }]));
     await expect(accept(60_000)).rejects.toMatchObject({ code: "PLAN_LIMIT_REACHED" });
     const later = new Date("2030-08-01T00:00:00Z");
     await removeDroppedDays(db, later);

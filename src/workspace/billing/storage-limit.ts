@@ -11,7 +11,7 @@ import { bytesText } from "#platform/limits/limit-errors.ts";
 import { findAccount } from "./account-store.ts";
 import { planOf } from "./plan-of-account.ts";
 import { type Plan, type Plans, STORED_CONTENTS, type StorageKind } from "./plans.ts";
-import { countRows, measureBytes } from "./storage-store.ts";
+import { countRows, type MeasuredBytes, measureBytes } from "./storage-store.ts";
 
 export interface StorageUse {
   readonly used: number;
@@ -42,18 +42,30 @@ export async function storageUsage(
 
 /** Bytes of STORED_CONTENTS. */
 async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const { messages, received, drafts, pictures, files } = await measureBytes(db, workspaceId);
-  return messages + received + drafts + pictures + files;
+  return sumOf((await measureBytes(db, [workspaceId])).get(workspaceId));
 }
 
-/** Bytes of contents that can still be stored; null is no limit. */
-export async function contentRoom(
+function sumOf(measured: MeasuredBytes | undefined): number {
+  return Object.values(measured ?? {}).reduce((sum, bytes) => sum + bytes, 0);
+}
+
+/** Bytes of contents that each workspace can still store, by its plan; null is no limit. */
+export async function listContentRooms(
   db: Queryable,
-  workspaceId: WorkspaceId,
-  { storage }: Plan,
-): Promise<number | null> {
-  if (storage.bytes === null) return null;
-  return Math.max(0, storage.bytes - (await bytesOf(db, workspaceId)));
+  plans: ReadonlyMap<WorkspaceId, Plan>,
+): Promise<Map<WorkspaceId, number | null>> {
+  const limited = [...plans].filter(([, { storage }]) => storage.bytes !== null).map(([id]) => id);
+  const measured = limited.length === 0 ? new Map<WorkspaceId, never>() : await measureBytes(db, limited);
+  return new Map(
+    [...plans].map(
+      ([
+        id,
+        {
+          storage: { bytes },
+        },
+      ]) => [id, bytes === null ? null : Math.max(0, bytes - sumOf(measured.get(id)))],
+    ),
+  );
 }
 
 /**

@@ -4,52 +4,60 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageKind } from "./plans.ts";
 
-/** Adds contents whose entries the meter has applied. The caller has locked the account. */
-export async function addContents(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  contents: readonly { readonly time: Date; readonly bytes: number }[],
-): Promise<void> {
+/** Contents that a workspace stored at a time. */
+export interface StoredBytes {
+  readonly workspaceId: WorkspaceId;
+  readonly time: Date;
+  readonly bytes: number;
+}
+
+/** Adds contents whose entries the meter has applied. The caller has locked the accounts. */
+export async function addContents(tx: Queryable, contents: readonly StoredBytes[]): Promise<void> {
   const some = contents.filter(({ bytes }) => bytes !== 0);
   if (some.length === 0) return;
   await tx.run(sql`
     insert into content_days as c (workspace_id, day, bytes)
-    select ${workspaceId}, (time at time zone 'UTC')::date, sum(bytes)
-    from unnest(${some.map(({ time }) => time)}::timestamptz[], ${some.map(({ bytes }) => bytes)}::bigint[])
-      as n (time, bytes)
-    group by 2
+    select workspace_id, (time at time zone 'UTC')::date, sum(bytes)
+    from unnest(${some.map(({ workspaceId }) => workspaceId)}::uuid[], ${some.map(({ time }) => time)}::timestamptz[],
+      ${some.map(({ bytes }) => bytes)}::bigint[]) as n (workspace_id, time, bytes)
+    group by 1, 2
     on conflict (workspace_id, day) do update set bytes = c.bytes + excluded.bytes`);
 }
 
 type StoredKind = "messages" | "received" | "drafts" | "pictures" | "files";
 
+/** Bytes of a workspace by kind. */
+export type MeasuredBytes = Readonly<Record<StoredKind, number>>;
+
 /**
- * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
- * the rows are few: campaigns, autoresponders, versions of templates and pictures are limited in number, parts of files in size.
+ * Bytes of workspaces by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading
+ * them; the rows are few: campaigns, autoresponders, versions of templates and pictures are limited in number, parts of files
+ * in size.
  */
 export async function measureBytes(
   db: Queryable,
-  workspaceId: WorkspaceId,
-): Promise<Readonly<Record<StoredKind, number>>> {
-  const row = await db.row<Record<StoredKind, number>>(sql`
-    select
-      ((select coalesce(sum(bytes), 0) from content_days where workspace_id = ${workspaceId})
-        + (select coalesce(sum(bytes), 0) from meter_entries where workspace_id = ${workspaceId}))::bigint as messages,
-      coalesce((select bytes from received_storage where workspace_id = ${workspaceId}), 0) as received,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<Map<WorkspaceId, MeasuredBytes>> {
+  const rows = await db.rows<MeasuredBytes & { readonly workspace_id: WorkspaceId }>(sql`
+    select o.workspace_id,
+      ((select coalesce(sum(bytes), 0) from content_days t where t.workspace_id = o.workspace_id)
+        + (select coalesce(sum(bytes), 0) from meter_entries t where t.workspace_id = o.workspace_id))::bigint as messages,
+      coalesce((select bytes from received_storage t where t.workspace_id = o.workspace_id), 0) as received,
       ((select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
           + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
-          + coalesce(pg_column_size(attachments), 0)), 0) from campaigns where workspace_id = ${workspaceId})
+          + coalesce(pg_column_size(attachments), 0)), 0) from campaigns t where t.workspace_id = o.workspace_id)
         + (select coalesce(sum(coalesce(octet_length(html_content), 0) + coalesce(octet_length(text_content), 0)
             + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)), 0)
-          from autoresponder_contents where workspace_id = ${workspaceId})
+          from autoresponder_contents t where t.workspace_id = o.workspace_id)
         + (select coalesce(sum(octet_length(compiled_html) + coalesce(octet_length(html_content), 0)
             + coalesce(octet_length(mjml), 0) + coalesce(pg_column_size(design), 0)
             + coalesce(octet_length(text_content), 0)), 0)
-          from template_versions where workspace_id = ${workspaceId}))::bigint as drafts,
-      (select coalesce(sum(bytes), 0) from media where workspace_id = ${workspaceId})::bigint as pictures,
+          from template_versions t where t.workspace_id = o.workspace_id))::bigint as drafts,
+      (select coalesce(sum(bytes), 0) from media t where t.workspace_id = o.workspace_id)::bigint as pictures,
       (select coalesce(sum(octet_length(octets)), 0)
-        from job_file_parts where workspace_id = ${workspaceId})::bigint as files`);
-  return row ?? { messages: 0, received: 0, drafts: 0, pictures: 0, files: 0 };
+        from job_file_parts t where t.workspace_id = o.workspace_id)::bigint as files
+    from unnest(${[...workspaceIds]}::uuid[]) as o (workspace_id)`);
+  return new Map(rows.map(({ workspace_id, ...bytes }) => [workspace_id, bytes]));
 }
 
 /** Rows by kind, from the counters of their tables. */
