@@ -62,7 +62,7 @@ const nothing: IdSpan = { lowest: lastId, above: lastId };
 /**
  * Where the newest `most` messages of a source or status are, platform mail left aside, which is not counted. A statement
  * that does not know it opens all days of the log, in each branch of the filter. The counters include leased messages, which
- * the filter may leave out.
+ * the filter may leave out. The span is right for statements of the same snapshot.
  * @param below only messages with ids below this one are meant
  * @returns undefined if the counters do not tell
  */
@@ -111,12 +111,10 @@ interface Beginning {
 const BEGINNING_DAYS = 3;
 
 export async function findBeginning(db: Queryable, workspaceId: WorkspaceId): Promise<Beginning> {
-  const [row, day] = await Promise.all([
-    db.row<{ counters: Date | null }>(
-      sql`select min(quarter) as counters from report_quarters where workspace_id = ${workspaceId}`,
-    ),
-    findOldestDay(db),
-  ]);
+  const row = await db.row<{ counters: Date | null }>(
+    sql`select min(quarter) as counters from report_quarters where workspace_id = ${workspaceId}`,
+  );
+  const day = await findOldestDay(db);
   const counters = row?.counters ?? null;
   const log = await findFirst(db, workspaceId, counters, day);
   const isShortened = log !== null && counters !== null && counters < log;

@@ -30,7 +30,7 @@ const MOST_STRADDLING = 10_000;
 /** A page is read from the newest day and the one before, then from these days, and then from the whole log. */
 const SPANS_MS = [DAY_MS, 15 * DAY_MS];
 
-/** Ids of a page. */
+/** Ids of a page. @param db without an origin in the filter, a transaction of one snapshot (findSpan) */
 export async function findMessagePage(
   db: Queryable,
   workspaceId: WorkspaceId,

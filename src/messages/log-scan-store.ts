@@ -61,6 +61,7 @@ const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attem
  * with the source, status and time of the filter, or those that the index of tags and metadata has, or of a whole address
  * those that the index of addresses has, and the newest that wait for their first attempt and are not in it yet. `total`
  * counts the messages found by this call.
+ * @param db a transaction of one snapshot (findSpan)
  */
 export async function scanMessages(
   db: Queryable,

@@ -32,6 +32,7 @@ const address = sql`lower(m.localpart || '@' || m.domain)`;
  * Messages whose recipient's address contains a text, in any case, among the newest that the filter leaves. For a whole
  * address an index finds the older messages, too. A message enters that index with its first outcome, which keeps
  * acceptance cheap: of the messages still waiting for it, the newest are searched as well.
+ * @param db without an origin in the filter, a transaction of one snapshot (findSpan)
  */
 export async function searchMessages(
   db: Queryable,

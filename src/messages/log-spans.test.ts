@@ -4,7 +4,8 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { applyDeltas } from "./counters/apply-deltas-store.ts";
-import { addAcceptedDeltasSql } from "./counters/deltas-store.ts";
+import { addAcceptedDeltasSql, addStatusDeltasSql } from "./counters/deltas-store.ts";
+import { findMessages } from "./find-messages.ts";
 import { findMessagePage } from "./log-pages-store.ts";
 import { scanMessages } from "./log-scan-store.ts";
 
@@ -62,4 +63,34 @@ test("messages in delivery, which show another status, hide no older ones", asyn
   const older = await accept(workspaceId, new Date("2026-10-01T12:05:00Z"), 3);
   const page = { limit: 20, offset: 0 };
   expect(await findMessagePage(db, workspaceId, { status: "queued" }, page)).toEqual(older);
+});
+
+test("a filtered page is full however many of its messages change their status meanwhile", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const older = await accept(workspaceId, new Date("2026-02-01T12:05:00Z"), 20);
+  const newer = await accept(workspaceId, new Date("2026-02-11T12:05:00Z"), 20);
+  const page = { limit: 20, offset: 0 };
+  let isRead = false;
+  const change = async () => {
+    for (let [from, to] = ["queued", "cancelled"]; !isRead; [from, to] = [to, from]) {
+      await db.run(sql`
+        with moved as (
+          update messages set status = ${to}, previous_status = ${from}
+          where workspace_id = ${workspaceId} and id = any (${newer}::uuid[]) returning *
+        ), counted as (
+          select *, now() as time, null::text as bounce_type, null::text as category
+          from moved)
+        ${addStatusDeltasSql(sql`counted`)}`);
+    }
+  };
+  const read = async () => {
+    for (let times = 0; times < 200; times++) {
+      const { ids, total } = await findMessages(db, workspaceId, { status: "queued" }, page);
+      expect([
+        { ids: older, total: 20 },
+        { ids: newer, total: 40 },
+      ]).toContainEqual({ ids, total });
+    }
+  };
+  await Promise.all([change(), read().finally(() => (isRead = true))]);
 });
