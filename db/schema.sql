@@ -1873,6 +1873,7 @@ create table signup_refusals (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX signup_refusals_by_time ON signup_refusals USING btree (at);
 
 create table signup_requests (
   workspace_id uuid not null,

@@ -1,5 +1,6 @@
 /** D4: the search for people in their workspace beside all others, and in an installation that has only that workspace. */
 import { countSelected } from "#audience/subscribers/filtered-people-store.ts";
+import { countPeople, totalInStatus } from "#audience/subscribers/memberships/counters.ts";
 import { searchIds } from "#audience/subscribers/page-store.ts";
 import { readPersonFilter } from "#audience/subscribers/person-filter.ts";
 import type { Figure } from "../table.ts";
@@ -36,5 +37,8 @@ export async function comparePeopleSearches(large: Installation, alone: Installa
 async function countOfCity({ database, size }: Installation): Promise<number> {
   const workspaceId = workspaceAt(size.workspaces);
   const filter = await readPersonFilter(database, workspaceId, { field: "city", field_value: "Berlin" });
-  return timeOf(() => countSelected(database, workspaceId, { ...everybody, search: undefined, filter }));
+  return timeOf(async () => {
+    const people = totalInStatus(await countPeople(database, workspaceId), undefined);
+    await countSelected(database, workspaceId, { ...everybody, search: undefined, filter }, people);
+  });
 }

@@ -43,20 +43,19 @@ export class LogNumbers {
     return workspaceAt(number % this.workspaces);
   }
 
-  /** The id of a message that the campaign of a workspace sent. */
-  randomOfCampaign(workspace: number): string {
-    return this.idOf(this.#randomRecipient() * OF_CAMPAIGN * this.workspaces + workspace);
+  /** The id of a message that the campaign of a workspace sent, one of the oldest `among`. */
+  randomOfCampaign(workspace: number, among: number): string {
+    return this.idOf(Math.floor(Math.random() * among) * OF_CAMPAIGN * this.workspaces + workspace);
   }
 
   /** The id of a person who got such a message. */
   randomRecipientOf(workspace: number): string {
-    return personId(workspace * this.people + this.#randomRecipient());
+    return personId(workspace * this.people + Math.floor(Math.random() * this.recipients));
   }
 
-  /** Among the recipients of a workspace's campaign. */
-  #randomRecipient(): number {
-    const sent = Math.floor(this.count / this.workspaces / OF_CAMPAIGN);
-    return Math.floor(Math.random() * Math.min(sent, this.people));
+  /** Recipients of the campaign of each workspace. */
+  get recipients(): number {
+    return Math.min(Math.floor(this.count / this.workspaces / OF_CAMPAIGN), this.people);
   }
 
   #msOf(number: number): number {

@@ -350,3 +350,5 @@ create table signup_refusals (
   foreign key (workspace_id) references workspaces (id),
   foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
 );
+-- Serves the removal of old rows of all workspaces.
+create index signup_refusals_by_time on signup_refusals (at);

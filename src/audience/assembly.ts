@@ -136,8 +136,9 @@ export function audienceRecurring({ database: db, clock, config }: ProcessContex
       async run({ signal }) {
         const before = oldestOpen(clock.now());
         await removeInBatches(signal, (most) => removeLapsedRequests(db, before, most));
-        await removeUnusedWordings(db, new Date(clock.now().getTime() - WORDING_KEPT_MS));
-        await removeOldRefusedSignups(db, before);
+        const unusedSince = new Date(clock.now().getTime() - WORDING_KEPT_MS);
+        await removeInBatches(signal, (most) => removeUnusedWordings(db, unusedSince, most));
+        await removeInBatches(signal, (most) => removeOldRefusedSignups(db, before, most));
       },
     },
     {

@@ -1,6 +1,7 @@
 /** Reads a page of the message log by any filter. */
 import type { Page } from "#platform/database/page.ts";
-import type { Queryable } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { inOneSnapshot } from "#platform/database/snapshot-store.ts";
 import { invalid } from "#platform/errors.ts";
 import { choiceField, idField, type QueryField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -101,25 +102,33 @@ function textOf(value: string | Date | { readonly name: string; readonly value: 
 
 /**
  * Ids of a page, newest first. With source and status alone, counters give the total and the start of a deep page; every
- * other filter searches.
+ * other filter searches. Counters tell in which days the messages are, so all is read from one snapshot: a message that
+ * changed its status in between would be missing, and the list would seem to end.
  */
-export async function findMessages(
-  db: Queryable,
+export function findMessages(
+  db: Database,
+  workspaceId: WorkspaceId,
+  filter: MessageFilter & Pick<ScanFilter, "span">,
+  page: Page,
+): Promise<Scanned> {
+  return inOneSnapshot(db, (tx) => findInSnapshot(tx, workspaceId, filter, page));
+}
+
+async function findInSnapshot(
+  tx: Queryable,
   workspaceId: WorkspaceId,
   filter: MessageFilter & Pick<ScanFilter, "span">,
   page: Page,
 ): Promise<Scanned> {
   const { email, source, status } = filter;
   if (scanNames.some((name) => filter[name] !== undefined)) {
-    return scanMessages(db, workspaceId, filter, page);
+    return scanMessages(tx, workspaceId, filter, page);
   }
   if (email !== undefined) {
-    const found = await searchMessages(db, workspaceId, { source, status, email }, page);
+    const found = await searchMessages(tx, workspaceId, { source, status, email }, page);
     return { ...found, searchedTo: null };
   }
-  const [ids, total] = await Promise.all([
-    findMessagePage(db, workspaceId, { source, status }, page),
-    countMessages(db, workspaceId, { source, status }),
-  ]);
+  const ids = await findMessagePage(tx, workspaceId, { source, status }, page);
+  const total = await countMessages(tx, workspaceId, { source, status });
   return { ids, total, since: null, searchedTo: null };
 }

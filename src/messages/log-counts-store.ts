@@ -6,8 +6,15 @@ import { DAY_MS } from "#platform/time-units.ts";
 import { countedByTimeSql, type TimeSpan } from "./counters/by-time-store.ts";
 import { columnsSql } from "./counters/counters.ts";
 import { eighthOf, quarterOf } from "./counters/deltas-store.ts";
-import { filteredSql, type LogFilter, type ReadFilter, readable } from "./log-filter-store.ts";
-import { storedStatuses } from "./message/status.ts";
+import {
+  filteredSql,
+  type IdSpan,
+  type IdSpans,
+  type LogFilter,
+  type ReadFilter,
+  readable,
+} from "./log-filter-store.ts";
+import { type MessageSource, messageSources, type StoredStatus, storedStatuses } from "./message/status.ts";
 import { findOldestDay } from "./partitions/store.ts";
 
 /** A message is counted by its time of acceptance and sorted by its id, which is generated up to this much later. */
@@ -51,52 +58,82 @@ export function findLast(
     order by part limit 1`);
 }
 
-/** Ids from `lowest` to below `above`. */
-export interface IdSpan {
-  readonly lowest: string;
-  readonly above: string;
+interface NewestBelow {
+  readonly most: number;
+  /** Only messages with ids below this one are meant. */
+  readonly below: string | undefined;
 }
 
-const nothing: IdSpan = { lowest: lastId, above: lastId };
-
 /**
- * Where the newest `most` messages of a source or status are, platform mail left aside, which is not counted. A statement
- * that does not know it opens all days of the log, in each branch of the filter. The counters include leased messages, which
- * the filter may leave out.
- * @param below only messages with ids below this one are meant
+ * Where the newest `most` messages of a source or status are. A statement that does not know it opens all days of the log,
+ * in each branch of the filter. The counters include leased messages, which the filter may leave out. The spans are right
+ * for statements of the same snapshot.
  * @returns undefined if the counters do not tell
  */
-export async function findSpan(
+export async function findSpans(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: CountedFilter & Pick<ReadFilter, "held">,
-  { most, below }: { readonly most: number; readonly below: string | undefined },
-): Promise<IdSpan | undefined> {
+  { most, below }: NewestBelow,
+): Promise<IdSpans | undefined> {
   const { source, status, held } = filter;
   if (source === "platform" || status === "sending" || (source ?? status) === undefined) return undefined;
   const { log, hasCounters } = await findBeginning(db, workspaceId);
-  if (log === null) return nothing;
+  if (log === null) return {};
   if (!hasCounters) return undefined;
   // All that is counted before this time is below `below`.
   const to = below === undefined ? null : new Date(timeOfId(below).getTime() - STRADDLING_MS);
-  const counted = countedByTimeSql(workspaceId, { from: log, to }, { columns: storedStatuses });
-  const found = await db.row<{ oldest: Date | null; newest: Date | null }>(sql`
-    select min(part) as oldest, max(part) as newest
+  // The first message by its id may be counted after another.
+  const from = new Date(log.getTime() - QUARTER_MS);
+  const counted = countedByTimeSql(workspaceId, { from, to }, { columns: storedStatuses });
+  // The oldest part is that of all sources: by its id, a message of any of them may belong to the next part.
+  const found = await db.rows<{ source: MessageSource; oldest: Date; newest: Date }>(sql`
+    select source, max(part) as newest,
+      min(min(part) filter (where newer < ${most + held.length})) over () as oldest
     from (
-      select part, messages, sum(messages) over (order by part desc) - messages as newer
+      select source, part, sum(messages) over (order by part desc) - sum(messages) over (partition by part) as newer
       from (
-        select ${eighthOf(sql`time`)} as part, sum(${statusesOf(filter)}) as messages
-        from ${counted} ${source ? sql`where source = ${source}` : empty} group by part) parts
+        select source, ${eighthOf(sql`time`)} as part, sum(${statusesOf(filter)}) as messages
+        from ${counted} ${source ? sql`where source = ${source}` : empty} group by source, part) parts
       where messages > 0) running
-    where newer < ${most + held.length}`);
-  // What is newer than the last whole quarter-hour before `to` is not counted, and below `below` all the same.
-  const oldest = found?.oldest ?? (to && new Date(to.getTime() - QUARTER_MS));
-  if (!oldest) return nothing;
-  const newest = found?.newest ?? oldest;
-  return {
+    group by source`);
+  const spanFrom = (oldest: Date, above: string): IdSpan => ({
     lowest: firstIdAt(new Date(Math.max(0, oldest.getTime() - STRADDLING_MS))),
-    above: below ?? firstIdAt(new Date(newest.getTime() + EIGHTH_MS + STRADDLING_MS)),
-  };
+    above,
+  });
+  const spans: Partial<Record<MessageSource, IdSpan>> = {};
+  // What is newer than the last whole quarter-hour before `to` is not counted, and below `below` all the same.
+  if (to !== null && below !== undefined) {
+    const notCounted = spanFrom(new Date(to.getTime() - QUARTER_MS), below);
+    for (const one of messageSources) spans[one] = notCounted;
+  }
+  for (const { source: one, oldest, newest } of found) {
+    const above = below ?? firstIdAt(new Date(newest.getTime() + EIGHTH_MS + STRADDLING_MS));
+    spans[one] = spanFrom(oldest, above);
+  }
+  if (source !== undefined || status === undefined) return spans;
+  const ofPlatform = { most: most + held.length, below };
+  return { ...spans, platform: await findPlatformSpan(db, workspaceId, status, ofPlatform) };
+}
+
+/** Where the newest platform mail with a status is, which no counter has. The text is constant, like countPlatformMail's. */
+async function findPlatformSpan(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  status: StoredStatus,
+  { most, below = lastId }: NewestBelow,
+): Promise<IdSpan | undefined> {
+  const row = await db.row<{ lowest: string | null; highest: string | null }>(
+    sql`
+    select min(id::text) as lowest, max(id::text) as highest from (
+      select id from messages
+      where workspace_id = ${workspaceId} and source = 'platform' and status = ${status} and id < ${below}
+      order by id desc limit ${most}) newest`,
+    "span of platform mail",
+  );
+  const { lowest, highest } = row ?? { lowest: null, highest: null };
+  if (lowest === null || highest === null) return undefined;
+  return { lowest, above: firstIdAt(new Date(timeOfId(highest).getTime() + 1)) };
 }
 
 interface Beginning {
@@ -111,12 +148,10 @@ interface Beginning {
 const BEGINNING_DAYS = 3;
 
 export async function findBeginning(db: Queryable, workspaceId: WorkspaceId): Promise<Beginning> {
-  const [row, day] = await Promise.all([
-    db.row<{ counters: Date | null }>(
-      sql`select min(quarter) as counters from report_quarters where workspace_id = ${workspaceId}`,
-    ),
-    findOldestDay(db),
-  ]);
+  const row = await db.row<{ counters: Date | null }>(
+    sql`select min(quarter) as counters from report_quarters where workspace_id = ${workspaceId}`,
+  );
+  const day = await findOldestDay(db);
   const counters = row?.counters ?? null;
   const log = await findFirst(db, workspaceId, counters, day);
   const isShortened = log !== null && counters !== null && counters < log;

@@ -1,7 +1,7 @@
 /** Filters of the message log, as relations that PostgreSQL reads along an index, by source and status. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { lastId, type WorkspaceId } from "#platform/ids.ts";
 import {
   type MessageSource,
   type MessageStatus,
@@ -70,12 +70,23 @@ export function shows({ status, held }: Pick<ReadFilter, "status" | "held">): Sq
 export const isFrom = ({ origin }: LogFilter): Sql =>
   origin ? sql`and m.origin_id = ${origin.id} and m.id between ${origin.first} and ${origin.last}` : empty;
 
+/** Ids from `lowest` to below `above`. */
+export interface IdSpan {
+  readonly lowest: string;
+  readonly above: string;
+}
+
+/** Where messages of each source are; a source without a span has none. */
+export type IdSpans = { readonly [Source in MessageSource]?: IdSpan | undefined };
+
+const nothing: IdSpan = { lowest: lastId, above: lastId };
+
 /**
  * Messages as a relation `m` that can be read in the order of ids without sorting: the index is by source and status,
  * so that a filter that names neither reads the union of all of them.
  * @param where begins with `and`
  * @param most only so many of the newest, of each source and status
- * @param span of a filter by source or status: only these ids, platform mail aside (findSpan)
+ * @param spans of a filter by source or status: only these ids (findSpans)
  */
 export function logSql(
   workspaceId: WorkspaceId,
@@ -85,19 +96,20 @@ export function logSql(
     statuses = storedStatuses,
     where = empty,
     most,
-    span,
+    spans,
   }: {
     readonly sources?: readonly MessageSource[] | undefined;
     readonly statuses?: readonly StoredStatus[] | undefined;
     readonly where?: Sql;
     readonly most?: number | undefined;
-    readonly span?: { readonly lowest: string; readonly above: string } | undefined;
+    readonly spans?: IdSpans | undefined;
   },
 ): Sql {
-  const from = (source: MessageSource) =>
-    span === undefined || source === "platform"
-      ? empty
-      : sql`and m.id >= ${span.lowest} and m.id < ${span.above}`;
+  const from = (source: MessageSource) => {
+    if (spans === undefined) return empty;
+    const { lowest, above } = spans[source] ?? nothing;
+    return sql`and m.id >= ${lowest} and m.id < ${above}`;
+  };
   const isAny = sources === messageSources && statuses === storedStatuses;
   const kinds = isAny
     ? [empty]
@@ -122,7 +134,7 @@ export function filteredSql(
   }: {
     readonly where?: Sql;
     readonly most?: number | undefined;
-    readonly span?: { readonly lowest: string; readonly above: string } | undefined;
+    readonly spans?: IdSpans | undefined;
   } = {},
 ): Sql {
   const { source, status } = filter;

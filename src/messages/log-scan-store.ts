@@ -10,8 +10,16 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { hasLabelSql, type Label, labelledSql } from "./labels-store.ts";
-import { findSpan, type IdSpan } from "./log-counts-store.ts";
-import { type LogFilter, logSql, type ReadFilter, readable, shows, storedAs } from "./log-filter-store.ts";
+import { findSpans } from "./log-counts-store.ts";
+import {
+  type IdSpans,
+  type LogFilter,
+  logSql,
+  type ReadFilter,
+  readable,
+  shows,
+  storedAs,
+} from "./log-filter-store.ts";
 import type { Found } from "./log-search-store.ts";
 import type { StoredStatus } from "./message/status.ts";
 
@@ -61,6 +69,7 @@ const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attem
  * with the source, status and time of the filter, or those that the index of tags and metadata has, or of a whole address
  * those that the index of addresses has, and the newest that wait for their first attempt and are not in it yet. `total`
  * counts the messages found by this call.
+ * @param db a transaction of one snapshot (findSpans)
  */
 export async function scanMessages(
   db: Queryable,
@@ -73,11 +82,11 @@ export async function scanMessages(
   const ids = idsWithin(filter, after);
   const within = sql`${ids} ${acceptedWithin(filter)}`;
   const stored = status && storedAs(status);
-  const spanOf = (of: LogFilter) =>
+  const spansOf = (of: LogFilter) =>
     asked.span || asked.accepted_before
       ? undefined
-      : findSpan(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SCANNED, below: after });
-  const places = await placesOf(workspaceId, filter, { ids, within, stored, spanOf });
+      : findSpans(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SCANNED, below: after });
+  const places = await placesOf(workspaceId, filter, { ids, within, stored, spansOf });
   const newest = places.map(
     (place, at) => sql`
       select * from (select ${at}::int as place, m.* from ${place} order by m.id desc limit ${MOST_SCANNED}) m`,
@@ -107,15 +116,15 @@ interface Bounds {
   /** Those, and the condition on the time of acceptance. */
   readonly within: Sql;
   readonly stored: readonly StoredStatus[] | undefined;
-  /** Where the messages that are read are (findSpan); undefined: unknown. */
-  readonly spanOf: (filter: LogFilter) => Promise<IdSpan | undefined> | undefined;
+  /** Where the messages that are read are (findSpans); undefined: unknown. */
+  readonly spansOf: (filter: LogFilter) => Promise<IdSpans | undefined> | undefined;
 }
 
 /** The relations that are read, each along an index: of labels, of whole addresses, of source and status. */
 async function placesOf(
   workspaceId: WorkspaceId,
   filter: ScanFilter & ReadFilter,
-  { ids, within, stored, spanOf }: Bounds,
+  { ids, within, stored, spansOf }: Bounds,
 ): Promise<Sql[]> {
   const { source, status, email } = filter;
   const [label] = labelsIn(filter);
@@ -123,8 +132,8 @@ async function placesOf(
   const sources = source && [source];
   if (email === undefined || !/^[^@]+@[^@]+$/.test(email)) {
     const where = sql`${shows(filter)} ${within}`;
-    const span = await spanOf({ source, status });
-    return [logSql(workspaceId, columns, { sources, statuses: stored, where, most: MOST_SCANNED, span })];
+    const spans = await spansOf({ source, status });
+    return [logSql(workspaceId, columns, { sources, statuses: stored, where, most: MOST_SCANNED, spans })];
   }
   /** Read only if the status of the filter allows it: it would otherwise end the search early, without any finding. */
   const waiting =
@@ -135,7 +144,7 @@ async function placesOf(
             statuses: ["queued"],
             where: within,
             most: MOST_SCANNED,
-            span: await spanOf({ source, status: "queued" }),
+            spans: await spansOf({ source, status: "queued" }),
           }),
         ]
       : [];

@@ -4,7 +4,7 @@ import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { findSpan } from "./log-counts-store.ts";
+import { findSpans } from "./log-counts-store.ts";
 import {
   filteredSql,
   isFrom,
@@ -32,6 +32,7 @@ const address = sql`lower(m.localpart || '@' || m.domain)`;
  * Messages whose recipient's address contains a text, in any case, among the newest that the filter leaves. For a whole
  * address an index finds the older messages, too. A message enters that index with its first outcome, which keeps
  * acceptance cheap: of the messages still waiting for it, the newest are searched as well.
+ * @param db without an origin in the filter, a transaction of one snapshot (findSpans)
  */
 export async function searchMessages(
   db: Queryable,
@@ -41,17 +42,17 @@ export async function searchMessages(
 ): Promise<Found> {
   const filter = await readable(db, workspaceId, asked);
   const { source, status, origin } = filter;
-  const spanOf = (of: LogFilter) =>
+  const spansOf = (of: LogFilter) =>
     origin
       ? undefined
-      : findSpan(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SEARCHED, below: undefined });
+      : findSpans(db, workspaceId, { ...of, held: filter.held }, { most: MOST_SEARCHED, below: undefined });
   // A text without an @ may be part of a local part.
   const wanted = email.includes("@") ? domainInALabels(email) : email;
   const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.localpart, m.domain`;
   const places = [
     filteredSql(workspaceId, columns, filter, {
       most: MOST_SEARCHED,
-      span: await spanOf({ source, status }),
+      spans: await spansOf({ source, status }),
     }),
   ];
   if (/^[^@]+@[^@]+$/.test(email)) {
@@ -61,8 +62,8 @@ export async function searchMessages(
         and hashtext(${address}) = hashtext(lower(${wanted})) and ${address} = lower(${wanted})) m`);
     if (status === undefined) {
       const waiting = { sources: source && [source], statuses: ["queued"], where: isFrom(filter) } as const;
-      const span = await spanOf({ source, status: "queued" });
-      places.push(logSql(workspaceId, columns, { ...waiting, most: MOST_SEARCHED, span }));
+      const spans = await spansOf({ source, status: "queued" });
+      places.push(logSql(workspaceId, columns, { ...waiting, most: MOST_SEARCHED, spans }));
     }
   }
   const newest = places.map(

@@ -364,13 +364,13 @@ describe("a consent", () => {
     expect(await wordings()).toBe(1);
     clock.advance(10 * DAY_MS);
     for (const other of others) {
-      await removeUnusedWordings(db, clock.now());
+      await removeUnusedWordings(db, clock.now(), 100);
       expect(await wordings()).toBe(1);
       const [request] = await listSignupRequestsOf(db, service.workspaceId, other);
       expect(request?.consent_text).toBe(unusual);
       await removeSignupRequestsOf(db, service.workspaceId, other);
     }
-    await removeUnusedWordings(db, clock.now());
+    await removeUnusedWordings(db, clock.now(), 100);
     expect(await wordings()).toBe(0);
   });
 });

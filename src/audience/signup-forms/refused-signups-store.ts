@@ -72,7 +72,9 @@ export function findAbuse(
     where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and abused_at > ${freshSince}`);
 }
 
-/** Deletes old buckets of all workspaces. */
-export async function removeOldRefusedSignups(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from signup_refusals where at <= ${before}`);
+/** Deletes at most `most` buckets of all workspaces that began at this time or earlier. @returns how many */
+export function removeOldRefusedSignups(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from signup_refusals where ctid = any (array(
+      select ctid from signup_refusals where at <= ${before} order by at limit ${most}))`);
 }

@@ -178,13 +178,17 @@ export function removeLapsedRequests(db: Queryable, before: Date, most: number):
 }
 
 /**
- * Removes wordings of all workspaces that were last used before a time and that no request refers to any more.
+ * Removes at most `most` wordings of all workspaces that were last used before a time and that no request refers to any
+ * more.
  * @param before at least two days ago: a request that is being stored may refer to a newer one
+ * @returns how many
  */
-export async function removeUnusedWordings(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`
-    delete from consent_wordings c where used_at < ${before} and not exists (
-      select from signup_requests r where r.workspace_id = c.workspace_id and r.consent_hash = c.hash)`);
+export function removeUnusedWordings(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from consent_wordings where ctid = any (array(
+      select ctid from consent_wordings c where used_at < ${before} and not exists (
+        select from signup_requests r where r.workspace_id = c.workspace_id and r.consent_hash = c.hash)
+      limit ${most}))`);
 }
 
 /** The sign-up requests with a normalised address, newest first; at most 1,000. */

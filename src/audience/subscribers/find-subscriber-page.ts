@@ -65,11 +65,12 @@ export class SelectedPages {
         ? await countPeople(this.#db, workspaceId)
         : await countMembers(this.#db, workspaceId, mailingListId);
     const question = JSON.stringify([workspaceId, counts.revision, selection]);
+    const allPeople = totalInStatus(counts, undefined);
     const total = isAll
       ? { total: totalInStatus(counts, status), isExact: true }
       : await this.#totals.get(question, () =>
           this.#inTime(workspaceId, async (tx) =>
-            countSelected(tx, workspaceId, selection, await findByTimes(tx, workspaceId, filter)),
+            countSelected(tx, workspaceId, selection, allPeople, await findByTimes(tx, workspaceId, filter)),
           ),
         );
     const isBehindAll = page.offset >= total.total && (total.isExact || search !== undefined);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { selectedIdsSql } from "./filtered-people-store.ts";
+import { fromPeopleByField, selectedIdsSql } from "./filtered-people-store.ts";
 import { searchedPeople } from "./search-conditions.ts";
 
 /** Workspaces with the same people, some of whom are called Anna. */
@@ -34,6 +34,11 @@ interface Plan {
 
 /** How many people an index answers with when a statement runs. */
 async function answersOf(index: string, statement: Sql): Promise<number[]> {
+  return (await indexesOf(statement)).filter(({ name }) => name === index).map(({ answers }) => answers);
+}
+
+/** The indexes that are read when a statement runs, and how many people each answers with. */
+async function indexesOf(statement: Sql): Promise<{ name: string; answers: number }[]> {
   return await db.transaction(async (tx) => {
     // There are so few people that the planner would read all of them.
     await tx.run(
@@ -45,8 +50,9 @@ async function answersOf(index: string, statement: Sql): Promise<number[]> {
     const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
     return (row?.["QUERY PLAN"] ?? [])
       .flatMap(({ Plan: root }) => nodes(root))
-      .filter((node) => node["Index Name"] === index)
-      .map((node) => node["Actual Rows"]);
+      .flatMap(({ "Index Name": name, "Actual Rows": answers }) =>
+        name === undefined ? [] : [{ name, answers }],
+      );
   });
 }
 
@@ -63,17 +69,24 @@ test.each(["anna", "ann", "person3 anna"])(
   },
 );
 
+const filter = {
+  joinedFrom: null,
+  joinedTo: null,
+  openedSince: null,
+  neverOpened: false,
+  clickedSince: null,
+  neverClicked: false,
+  fieldParts: ['{"city":"Rome"}'],
+};
+
 test("a filter by a custom field reads no people of other workspaces", async () => {
-  const filter = {
-    joinedFrom: null,
-    joinedTo: null,
-    openedSince: null,
-    neverOpened: false,
-    clickedSince: null,
-    neverClicked: false,
-    fieldParts: ['{"city":"Rome"}'],
-  };
   const selection = { mailingListId: null, status: undefined, search: undefined, filter };
   const selected = sql`select id from ${selectedIdsSql(workspaceId, selection)} p`;
   expect(await answersOf("subscribers_by_custom_fields", selected)).toEqual([ANNAS]);
+});
+
+test("people with a custom field are counted from its index alone", async () => {
+  const counted = sql`select ${fromPeopleByField(workspaceId, filter)}`;
+  expect(await indexesOf(counted)).toEqual([{ name: "subscribers_by_custom_fields", answers: ANNAS }]);
+  expect(await db.rows(counted)).toHaveLength(ANNAS);
 });

@@ -69,11 +69,6 @@ export async function lockTables(tx: Queryable, names: readonly string[]): Promi
   await tx.run(raw("set local lock_timeout = 0"));
 }
 
-/** Every part of the transaction sees the database as it is at the first query. Must be the first statement. */
-export async function useOneSnapshot(tx: Queryable): Promise<void> {
-  await tx.run(raw("set transaction isolation level repeatable read, read only"));
-}
-
 /** The form of values in COPY does not depend on settings of server, database or user. */
 export async function useFixedFormats(tx: Queryable): Promise<void> {
   await tx.run(sql`

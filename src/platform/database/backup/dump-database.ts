@@ -5,6 +5,7 @@
 import type { Writable } from "node:stream";
 import { listAppliedMigrations } from "#platform/database/applied-migrations-store.ts";
 import type { Database, Queryable, Transaction } from "#platform/database/pool.ts";
+import { useOneSnapshot } from "#platform/database/snapshot-store.ts";
 import { listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import type { SealedText } from "#platform/secrets/passphrase-box.ts";
 import { version } from "#platform/version.ts";
@@ -18,7 +19,6 @@ import {
   lockTables,
   type StoredTable,
   useFixedFormats,
-  useOneSnapshot,
 } from "./catalogue-store.ts";
 import { findUnknownMigration, type WantedMigration } from "./schema-of-backup.ts";
 
