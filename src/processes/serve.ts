@@ -1,6 +1,6 @@
 /**
  * `posthaste serve`: runs the service from start to graceful stop. Starts in this order: database (embedded or
- * DATABASE_URL), schema, secret key, first workspace, the ports of HTTP and SMTP, delivery processes, background jobs.
+ * DATABASE_URL), schema, secret key, the ports of HTTP and SMTP, first workspace, delivery processes, background jobs.
  * Delivery processes are children of this process (delivery-workers.ts).
  */
 
@@ -145,7 +145,7 @@ class RunningParts {
   }
 }
 
-/** Binds every port first, then announces the address, then starts delivery and jobs. */
+/** Binds every port first, then prepares the first workspace and announces the address, then starts delivery and jobs. */
 async function startParts(
   services: ProcessContext,
   environment: Environment,
@@ -181,6 +181,7 @@ async function startParts(
     const listening = health.listen({ host: config.HOST, port: config.HEALTH_PORT });
     log.info({ address: await bindPort(config, "HEALTH_PORT", listening) }, "health and metrics listen");
   }
+  await prepareFirstWorkspace(services);
   if (address !== null) {
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
     process.stdout.write(await startNotice(services, Number(new URL(address).port)));
@@ -216,12 +217,9 @@ export async function settlesWithin(
   return hasEnded;
 }
 
-/**
- * Prepares the schema, registers the process, and prepares the partitions and, in an empty database, the first workspace with
- * its API key.
- */
+/** Prepares the schema, registers the process, and prepares the partitions. */
 async function prepareDatabase(
-  { database, config, clock, log, secrets }: ProcessContext,
+  { database, clock, log, secrets }: ProcessContext,
   roles: readonly Role[],
 ): Promise<ProcessRegistration> {
   await prepareSchema(database, log);
@@ -246,10 +244,15 @@ async function prepareDatabase(
       "message partitions could not be created: mail is stored in the default partition, retrying daily",
     );
   });
+  return registration;
+}
+
+/**
+ * Creates the first workspace in an empty database, and prints its API key. Called when all ports are bound: the key is
+ * printed once, and an operator overlooks it in the output of a start that fails.
+ */
+async function prepareFirstWorkspace({ database, config, clock }: ProcessContext): Promise<void> {
   const bootstrap = { secret: config.BOOTSTRAP_API_KEY, plan: config.BOOTSTRAP_PLAN };
   const first = await createFirstWorkspace(database, bootstrap, clock);
-  if (first?.generatedSecret) {
-    process.stdout.write(firstKeyNotice(first.generatedSecret));
-  }
-  return registration;
+  if (first?.generatedSecret) process.stdout.write(firstKeyNotice(first.generatedSecret));
 }

@@ -8,13 +8,13 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
-import { testDatabase } from "#test/support/database.ts";
+import { newDatabase, testDatabase } from "#test/support/database.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const db = await testDatabase();
 await db.run(sql`delete from secret_keys`);
 
-/** Starts the service and waits for the process to exit. */
+/** Starts the service, ends it if it succeeds, and waits for the process to exit. */
 async function start(settings: Readonly<Record<string, string>>) {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-failed-start-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -22,7 +22,15 @@ async function start(settings: Readonly<Record<string, string>>) {
   const own = { PATH, DATABASE_URL: db.url, DATA_DIR: dataDir, MAIL_MODE: "capture", PORT: "0" };
   const child = spawn(process.execPath, [launcher, "serve"], { env: { ...own, ...settings } });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const untilItListens = async () => {
+    let out = "";
+    for await (const piece of child.stdout) {
+      out += piece;
+      if (out.includes("API docs")) child.kill("SIGTERM");
+    }
+    return out;
+  };
+  const [out, err, [code]] = await Promise.all([untilItListens(), text(child.stderr), once(child, "exit")]);
   return { code, out, err, files: await readdir(dataDir) };
 }
 
@@ -46,6 +54,16 @@ test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
   },
   60_000,
 );
+
+test("the first start that succeeds prints the first API key, and no other start does", async () => {
+  await using empty = await newDatabase();
+  const settings = { DATABASE_URL: empty.url, SECRET_KEY: "k".repeat(32) };
+  const failed = await start({ ...settings, INBOUND_PORT: String(await busyPort()) });
+  expect([failed.code, failed.out]).toEqual([1, expect.not.stringContaining("efk_")]);
+  const succeeded = await start(settings);
+  expect([succeeded.code, succeeded.out]).toEqual([0, expect.stringMatching(/first API key.*\n\n +efk_/)]);
+  expect((await start(settings)).out).not.toContain("efk_");
+}, 120_000);
 
 test("a start without the secret key of its database is refused and writes no key", async () => {
   await db.run(
