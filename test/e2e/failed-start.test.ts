@@ -65,6 +65,24 @@ test("the first start that succeeds prints the first API key, and no other start
   expect((await start(settings)).out).not.toContain("efk_");
 }, 120_000);
 
+test.each([
+  ["a file", "/etc/hostname", "is not a folder"],
+  ["below a file", "/etc/hostname/data", "cannot be created: /etc/hostname is not a folder"],
+  [
+    "where nothing can be created",
+    "/proc/x/data",
+    "cannot be created in /proc: nothing can be created there",
+  ],
+  ["a folder in which nothing can be created", "/proc", "cannot be used: nothing can be created there"],
+])(
+  "a DATA_DIR that is %s ends the start with one sentence that names the setting",
+  async (_, dataDir, problem) => {
+    const { code, err } = await start({ DATABASE_URL: "", DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^error: DATA_DIR: ${dataDir} ${problem}\\. Set DATA_DIR to .*\\n$`));
+  },
+);
+
 test("a start without the secret key of its database is refused and writes no key", async () => {
   await db.run(
     sql`insert into secret_keys (fingerprint, last_used_at) values (${Buffer.alloc(32, 7)}, now())`,
