@@ -69,6 +69,8 @@ export class BackupWriter {
   async end(sequences: readonly Sequence[]): Promise<BackupTrailer> {
     const trailer = { rows: this.#rows, sequences, sha256: this.#sha.copy().digest("hex") };
     await this.#record("Z", Buffer.from(JSON.stringify(trailer)));
+    // An end that is called while octets wait adds an empty frame, and a reader refuses what follows the first one.
+    await new Promise<void>((done) => this.#zstd.write("", () => done()));
     this.#zstd.end();
     await this.#written;
     if (this.#output.writableNeedDrain) await once(this.#output, "drain");
