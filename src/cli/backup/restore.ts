@@ -23,6 +23,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
+import { requireName } from "./backup-file.ts";
 import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { planKeys, type RestoredKeys } from "./restore-keys.ts";
 
@@ -69,11 +70,13 @@ export function addRestoreCommand(program: Command, options: CliOptions): void {
 }
 
 async function openFile(file: string): Promise<BackupReader> {
+  const advice = "name the file that `backup` has written";
+  requireName(file, advice);
   try {
     return await BackupReader.open(createReadStream(file));
   } catch (fault) {
     if (fault instanceof UnusableBackup) throw fault;
-    throw fileFault(`the backup ${file}`, fault, "name the file that `backup` has written");
+    throw fileFault(`the backup ${file}`, fault, advice);
   }
 }
 
