@@ -136,6 +136,19 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   expect(await findMiscounts(db)).toEqual([]);
 });
 
+test("a release after which nothing is left says that something was discarded, and that nothing else waited", async () => {
+  await db.run(sql`delete from delivery_queue`);
+  await send("gus@people.test");
+  await sending("hold");
+  expect((await sending("release", "--discard-waiting")).stdout).toBe(
+    "1 message cancelled.\nSending is released: messages leave when they are due.\nNothing else was waiting.\n",
+  );
+  await sending("hold");
+  expect((await sending("release", "--discard-waiting")).stdout).toBe(
+    "Sending is released: messages leave when they are due.\nNothing was waiting.\n",
+  );
+});
+
 test("a hold that ends while messages are discarded ends the discarding", async () => {
   const ids = [await send("jo@people.test"), await send("kim@people.test")];
   const { held_at } = await answer("hold");
