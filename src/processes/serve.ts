@@ -32,6 +32,7 @@ import { startJobs } from "./jobs.ts";
 import { createProcessMetrics } from "./metrics.ts";
 import { renewConsoleBuild } from "./renew-console-build.ts";
 import type { Role } from "./roles.ts";
+import { SendingHoldLog } from "./sending-hold-log.ts";
 import { firstKeyNotice, startNotice } from "./start-notice.ts";
 
 /**
@@ -224,6 +225,7 @@ async function prepareDatabase(
 ): Promise<ProcessRegistration> {
   await prepareSchema(database, log);
   const keys = new SecretKeyWatch(database, secrets, log);
+  const holds = new SendingHoldLog(database, log, clock);
   const registration = await ProcessRegistration.begin(
     {
       db: database,
@@ -231,7 +233,10 @@ async function prepareDatabase(
       // Delivery processes register themselves.
       roles: roles.filter((role) => role !== "delivery"),
       keyFingerprints: secrets.fingerprints,
-      onRenewed: () => keys.look(),
+      onRenewed: async () => {
+        await keys.look();
+        await holds.look();
+      },
     },
     async (tx) => {
       await requireUsableSchema(tx);

@@ -8,6 +8,7 @@ import { readConfig } from "#platform/config/config.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createReactions } from "#processes/reactions.ts";
+import { SendingHoldLog } from "#processes/sending-hold-log.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
@@ -147,6 +148,21 @@ test("a release after which nothing is left says that something was discarded, a
   expect((await sending("release", "--discard-waiting")).stdout).toBe(
     "Sending is released: messages leave when they are due.\nNothing was waiting.\n",
   );
+});
+
+test("a running service logs each hold and release once, with who ran the command", async () => {
+  const lines: unknown[] = [];
+  const log = new SendingHoldLog(db, { info: (...line: unknown[]) => lines.push(line) }, systemClock);
+  await log.look();
+  await sending("hold");
+  await sending("release");
+  await log.look();
+  await log.look();
+  const by = { by: expect.stringMatching(/^command line \(.+\)$/), at: expect.any(Date) };
+  expect(lines).toEqual([
+    [by, "sending is held: nothing leaves"],
+    [by, "sending is released: messages leave when they are due"],
+  ]);
 });
 
 test("a hold that ends while messages are discarded ends the discarding", async () => {
