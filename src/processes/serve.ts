@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { firstKeyFault, requireUsableKeys, SecretKeyWatch } from "#identity/check-machine-secret-keys.ts";
 import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
-import { type Config, readConfig } from "#platform/config/config.ts";
+import { type Config, findMisspelledSettings, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { requireUsableSchema } from "#platform/database/migrate.ts";
@@ -51,6 +51,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   const config = readConfig(environment);
   mergeLanes(config.LANES_FILE);
   const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
+  for (const warning of findMisspelledSettings(environment)) log.warn(warning);
   const stopping = new AbortController();
   // The signals can arrive more than once: a supervisor signals every process, and people press Ctrl-C again.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());

@@ -55,12 +55,13 @@ test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
   60_000,
 );
 
-test("the first start that succeeds prints the first API key, and no other start does", async () => {
+test("the first start that succeeds prints the first API key, once, and warns of a misspelled setting", async () => {
   await using empty = await newDatabase();
   const settings = { DATABASE_URL: empty.url, SECRET_KEY: "k".repeat(32) };
   const failed = await start({ ...settings, INBOUND_PORT: String(await busyPort()) });
   expect([failed.code, failed.out]).toEqual([1, expect.not.stringContaining("efk_")]);
-  const succeeded = await start(settings);
+  const succeeded = await start({ ...settings, MAIL_HOSTNAM: "mail.posthaste.test" });
+  expect(succeeded.out).toContain("MAIL_HOSTNAM is no setting and has no effect: is MAIL_HOSTNAME meant?");
   expect([succeeded.code, succeeded.out]).toEqual([0, expect.stringMatching(/first API key.*\n\n +efk_/)]);
   expect((await start(settings)).out).not.toContain("efk_");
 }, 120_000);
