@@ -66,6 +66,18 @@ test("what was written is read, with the number of rows of each table", async ()
   expect(found.trailer.sequences).toEqual([{ name: "numbers", last: 7 }]);
 });
 
+test("the small pieces in which PostgreSQL gives the rows share records, each of which is compressed at once", async () => {
+  const small = Array.from({ length: 3_000 }, (_, at) => Buffer.from(`${at}\t${"x".repeat(200)}\n`));
+  async function* pieces() {
+    yield await written({ small });
+  }
+  const reader = await BackupReader.open(pieces());
+  const records: Buffer[] = [];
+  for await (const table of reader.tables()) for await (const record of table.pieces) records.push(record);
+  expect(records.length).toBeLessThan(10);
+  expect(Buffer.concat(records).equals(Buffer.concat(small))).toBe(true);
+});
+
 test("a full disk fails the backup", async () => {
   let room = 1_000_000;
   const output = new Writable({
