@@ -21,7 +21,8 @@ FROM ${BASE_IMAGE}
 # initdb asks for the name of its user.
 RUN groupadd --gid 1000 posthaste \
   && useradd --uid 1000 --gid 1000 --home-dir /data --no-create-home --shell /usr/sbin/nologin posthaste \
-  && install -d -o 1000 -g 1000 -m 0700 /data
+  && install -d -o 1000 -g 1000 -m 0700 /data \
+  && ln -s /opt/posthaste/bin/posthaste.js /usr/local/bin/posthaste
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /package /opt/posthaste
 WORKDIR /opt/posthaste

@@ -80,7 +80,7 @@ const call = ({ method, path }: Endpoint) => code(`${method} ${path}`);
 function configurationPage(): string {
   return page(
     "Configuration",
-    "Settings are environment variables. They are read once at the start; an invalid value ends the start with an error message. `npm run -s posthaste -- config` prints the values in use, without secrets.",
+    "Settings are environment variables. They are read once at the start; an invalid value ends the start with an error message, and a name that is one letter away from that of a setting is a warning in the log. `npm run -s posthaste -- config` prints the values in use, without secrets.",
     table(
       ["Name", "Default", "Meaning"],
       Object.entries(settings).map(([name, setting]) => [

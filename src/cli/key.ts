@@ -9,6 +9,7 @@ import { systemClock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { ApiKey } from "#workspace/api-keys/api-key.ts";
 import { issueKey } from "#workspace/api-keys/issue.ts";
 import { catalogueOf, readPermissions } from "#workspace/api-keys/permission-catalogue.ts";
@@ -124,7 +125,7 @@ async function chooseWorkspace(db: Queryable, asked: WorkspaceId | undefined): P
   }
   if (other !== undefined) {
     throw new Error(
-      "there are several workspaces: add --workspace ID; `npm run -s posthaste -- workspace list` shows their ids",
+      `there are several workspaces: add --workspace ID; \`${typedCommand("workspace list")}\` shows their ids`,
     );
   }
   describeAudit({ workspaceId: only });

@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { findRawMail, type ListedMail, listInboundMails } from "#inbound/returns/store.ts";
 import { isUuid } from "#platform/ids.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
 import { json, table } from "./command/output.ts";
@@ -44,7 +45,7 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
 
 function readMailId(text: string): string {
   if (!isUuid(text))
-    throw new InvalidArgumentError("An id is a UUID, as `npm run -s posthaste -- mail list` shows it.");
+    throw new InvalidArgumentError(`An id is a UUID, as \`${typedCommand("mail list")}\` shows it.`);
   return text;
 }
 

@@ -3,6 +3,7 @@
  * in sent mail fail and sealed values cannot be opened. Also checks that the first key may be used: all running
  * processes must be able to open what it seals.
  */
+
 import { hostname } from "node:os";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -17,6 +18,7 @@ import {
 } from "#platform/secrets/key-fingerprints-store.ts";
 import { newSecretKey } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 
 /** How often a process says that its keys are out of date. */
 const LOGGED_MS = 60_000;
@@ -117,7 +119,7 @@ export function foreignKeyError(): Error {
   return new Error(
     "the database belongs to another secret key than this machine has (SECRET_KEY, or secret.key in DATA_DIR). " +
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +
-      "every backup of the database. If it is lost for good, `npm run -s posthaste -- secret-key accept` makes this one " +
+      `every backup of the database. If it is lost for good, \`${typedCommand("secret-key accept")}\` makes this one ` +
       "the database's; docs/operations.md#backup says what then has to be created again",
   );
 }
@@ -127,7 +129,7 @@ function missingKeysError(missing: readonly Buffer[]): Error {
   return new Error(
     `this machine lacks a secret key that the database needs: ${names}. Add it to SECRET_KEY (or to secret.key in ` +
       "DATA_DIR), as on the other machines, with a comma between keys, and start again. A key may be left out only after " +
-      "`npm run -s posthaste -- secret-key retire FINGERPRINT`; docs/operations.md#rotate-the-secret-key has the steps",
+      `\`${typedCommand("secret-key retire FINGERPRINT")}\`; docs/operations.md#rotate-the-secret-key has the steps`,
   );
 }
 

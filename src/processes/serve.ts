@@ -1,6 +1,6 @@
 /**
  * `posthaste serve`: runs the service from start to graceful stop. Starts in this order: database (embedded or
- * DATABASE_URL), schema, secret key, first workspace, the ports of HTTP and SMTP, delivery processes, background jobs.
+ * DATABASE_URL), schema, secret key, the ports of HTTP and SMTP, first workspace, delivery processes, background jobs.
  * Delivery processes are children of this process (delivery-workers.ts).
  */
 
@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { firstKeyFault, requireUsableKeys, SecretKeyWatch } from "#identity/check-machine-secret-keys.ts";
 import { ensurePartitions } from "#messages/partitions/create-partitions.ts";
-import { type Config, readConfig } from "#platform/config/config.ts";
+import { type Config, findMisspelledSettings, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { requireUsableSchema } from "#platform/database/migrate.ts";
@@ -32,6 +32,7 @@ import { startJobs } from "./jobs.ts";
 import { createProcessMetrics } from "./metrics.ts";
 import { renewConsoleBuild } from "./renew-console-build.ts";
 import type { Role } from "./roles.ts";
+import { SendingHoldLog } from "./sending-hold-log.ts";
 import { firstKeyNotice, startNotice } from "./start-notice.ts";
 
 /**
@@ -50,6 +51,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   const config = readConfig(environment);
   mergeLanes(config.LANES_FILE);
   const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
+  for (const warning of findMisspelledSettings(environment)) log.warn(warning);
   const stopping = new AbortController();
   // The signals can arrive more than once: a supervisor signals every process, and people press Ctrl-C again.
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
@@ -145,7 +147,7 @@ class RunningParts {
   }
 }
 
-/** Binds every port first, then announces the address, then starts delivery and jobs. */
+/** Binds every port first, then prepares the first workspace and announces the address, then starts delivery and jobs. */
 async function startParts(
   services: ProcessContext,
   environment: Environment,
@@ -181,6 +183,7 @@ async function startParts(
     const listening = health.listen({ host: config.HOST, port: config.HEALTH_PORT });
     log.info({ address: await bindPort(config, "HEALTH_PORT", listening) }, "health and metrics listen");
   }
+  await prepareFirstWorkspace(services);
   if (address !== null) {
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
     process.stdout.write(await startNotice(services, Number(new URL(address).port)));
@@ -216,16 +219,14 @@ export async function settlesWithin(
   return hasEnded;
 }
 
-/**
- * Prepares the schema, registers the process, and prepares the partitions and, in an empty database, the first workspace with
- * its API key.
- */
+/** Prepares the schema, registers the process, and prepares the partitions. */
 async function prepareDatabase(
-  { database, config, clock, log, secrets }: ProcessContext,
+  { database, clock, log, secrets }: ProcessContext,
   roles: readonly Role[],
 ): Promise<ProcessRegistration> {
   await prepareSchema(database, log);
   const keys = new SecretKeyWatch(database, secrets, log);
+  const holds = new SendingHoldLog(database, log, clock);
   const registration = await ProcessRegistration.begin(
     {
       db: database,
@@ -233,7 +234,10 @@ async function prepareDatabase(
       // Delivery processes register themselves.
       roles: roles.filter((role) => role !== "delivery"),
       keyFingerprints: secrets.fingerprints,
-      onRenewed: () => keys.look(),
+      onRenewed: async () => {
+        await keys.look();
+        await holds.look();
+      },
     },
     async (tx) => {
       await requireUsableSchema(tx);
@@ -246,10 +250,15 @@ async function prepareDatabase(
       "message partitions could not be created: mail is stored in the default partition, retrying daily",
     );
   });
+  return registration;
+}
+
+/**
+ * Creates the first workspace in an empty database, and prints its API key. Called when all ports are bound: the key is
+ * printed once, and an operator overlooks it in the output of a start that fails.
+ */
+async function prepareFirstWorkspace({ database, config, clock }: ProcessContext): Promise<void> {
   const bootstrap = { secret: config.BOOTSTRAP_API_KEY, plan: config.BOOTSTRAP_PLAN };
   const first = await createFirstWorkspace(database, bootstrap, clock);
-  if (first?.generatedSecret) {
-    process.stdout.write(firstKeyNotice(first.generatedSecret));
-  }
-  return registration;
+  if (first?.generatedSecret) process.stdout.write(firstKeyNotice(first.generatedSecret));
 }

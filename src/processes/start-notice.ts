@@ -1,8 +1,10 @@
 /** The text that a start prints: the addresses of the console and the API, the plan in force and, once, the first API key. */
+
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { findHold } from "#delivery/hold/store.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { issueWelcomePath } from "#workspace/people/issue-link.ts";
@@ -39,12 +41,12 @@ export async function startNotice(
       ? []
       : [
           ["Sending", `held since ${hold.held_at.toISOString()}: nothing leaves`],
-          ["", "npm run -s posthaste -- sending release (docs/backup.md)"],
+          ["", `${typedCommand("sending release")} (docs/backup.md)`],
         ]),
   ];
   return `\n${lines.map(([name = "", text]) => `  ${name.padEnd(10)}${text}\n`).join("")}\n`;
 }
 
 export function firstKeyNotice(secret: string): string {
-  return `\n  Your first API key, shown this once:\n\n      ${secret}\n\n  Send it in the header X-API-Key. More keys: npm run -s posthaste -- key create --help\n`;
+  return `\n  Your first API key, shown this once:\n\n      ${secret}\n\n  Send it in the header X-API-Key. More keys: ${typedCommand("key create --help")}\n`;
 }

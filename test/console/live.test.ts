@@ -91,7 +91,7 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       await band.waitFor({ timeout: SOON_MS });
       for (const page of ["lists", "campaigns"]) {
         await watched.visit(`/console/${scene.workspace}/${page}`);
-        expect(await band.textContent()).toContain("posthaste sending release");
+        expect(await band.textContent()).toContain("posthaste -- sending release");
         expect([...(await watched.axe()), ...(await watched.overflow())]).toEqual([]);
       }
       await scene.scene.program.command("sending", "release");

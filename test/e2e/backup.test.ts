@@ -90,6 +90,9 @@ test("a restore has all that was accepted before the backup, sends nothing befor
   expect(mx.received).toBe(received);
 
   await program.command("sending", "release");
+  await eventually("the log to have the release", async () =>
+    program.logged("sending is released: messages leave when they are due").at(0),
+  );
   await eventually(
     "the queue to be empty",
     async () => (await answer(program, "sending", "status")).messages === 0,

@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
-import { testDatabase } from "#test/support/database.ts";
+import { newDatabase, testDatabase } from "#test/support/database.ts";
 import { launcherOf } from "#test/support/release.ts";
 
 const db = await testDatabase();
 await db.run(sql`delete from secret_keys`);
 
-/** Starts the service and waits for the process to exit. */
+/** Starts the service, ends it if it succeeds, and waits for the process to exit. */
 async function start(settings: Readonly<Record<string, string>>) {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-failed-start-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -21,7 +21,15 @@ async function start(settings: Readonly<Record<string, string>>) {
   const own = { PATH, DATABASE_URL: db.url, DATA_DIR: dataDir, MAIL_MODE: "capture", PORT: "0" };
   const child = spawn(process.execPath, [launcherOf(), "serve"], { env: { ...own, ...settings } });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  const untilItListens = async () => {
+    let out = "";
+    for await (const piece of child.stdout) {
+      out += piece;
+      if (out.includes("API docs")) child.kill("SIGTERM");
+    }
+    return out;
+  };
+  const [out, err, [code]] = await Promise.all([untilItListens(), text(child.stderr), once(child, "exit")]);
   return { code, out, err, files: await readdir(dataDir) };
 }
 
@@ -44,6 +52,35 @@ test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
     expect(out).not.toMatch(/API docs|Posthaste listens|"level":[4-6]0/);
   },
   60_000,
+);
+
+test("the first start that succeeds prints the first API key, once, and warns of a misspelled setting", async () => {
+  await using empty = await newDatabase();
+  const settings = { DATABASE_URL: empty.url, SECRET_KEY: "k".repeat(32) };
+  const failed = await start({ ...settings, INBOUND_PORT: String(await busyPort()) });
+  expect([failed.code, failed.out]).toEqual([1, expect.not.stringContaining("efk_")]);
+  const succeeded = await start({ ...settings, MAIL_HOSTNAM: "mail.posthaste.test" });
+  expect(succeeded.out).toContain("MAIL_HOSTNAM is no setting and has no effect: is MAIL_HOSTNAME meant?");
+  expect([succeeded.code, succeeded.out]).toEqual([0, expect.stringMatching(/first API key.*\n\n +efk_/)]);
+  expect((await start(settings)).out).not.toContain("efk_");
+}, 120_000);
+
+test.each([
+  ["a file", "/etc/hostname", "is not a folder"],
+  ["below a file", "/etc/hostname/data", "cannot be created: /etc/hostname is not a folder"],
+  [
+    "where nothing can be created",
+    "/proc/x/data",
+    "cannot be created in /proc: nothing can be created there",
+  ],
+  ["a folder in which nothing can be created", "/proc", "cannot be used: nothing can be created there"],
+])(
+  "a DATA_DIR that is %s ends the start with one sentence that names the setting",
+  async (_, dataDir, problem) => {
+    const { code, err } = await start({ DATABASE_URL: "", DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(err).toMatch(new RegExp(`^error: DATA_DIR: ${dataDir} ${problem}\\. Set DATA_DIR to .*\\n$`));
+  },
 );
 
 test("a start without the secret key of its database is refused and writes no key", async () => {

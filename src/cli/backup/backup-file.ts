@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { constants, createWriteStream, rmSync } from "node:fs";
-import { access, link, open, rename, rm } from "node:fs/promises";
+import { access, link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Writable } from "node:stream";
 import { fileFault } from "#cli/command/file-fault.ts";
@@ -10,13 +10,24 @@ import type { Output } from "#cli/command/output.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** @throws Error if the file exists, or its folder does not or cannot be written */
+/** @throws Error if the file exists or has the name of a folder, or its folder is missing or cannot be written */
 export async function requireNew(file: string): Promise<void> {
-  if (await isThere(file)) throw taken(file);
+  requireName(file, "name a new file");
+  const found = await stat(file).catch(() => undefined);
+  if (found?.isDirectory()) throw new Error(`${file} is a folder: name a new file in it`);
+  if (found !== undefined) throw taken(file);
+  if (file.endsWith("/")) throw new Error(`${file} is the name of a folder: name a new file`);
   const folder = dirname(file);
+  const advice = "make it, or name a file in another folder";
   await access(folder, constants.W_OK).catch((fault: unknown) => {
-    throw fileFault(`the folder ${folder}`, fault, "make it, or name a file in another folder");
+    throw fileFault(`the folder ${folder}`, fault, advice);
   });
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is not a folder: ${advice}`);
+}
+
+/** @param advice what to do @throws Error if the name is empty, as that of a variable of a shell that is not set */
+export function requireName(file: string, advice: string): void {
+  if (file === "") throw new Error(`the name of the backup is empty: ${advice}`);
 }
 
 /**

@@ -264,7 +264,7 @@ test("a backup without its key is restored, and says which key is missing", asyn
   await expect(access(join(dataDir, "secret.key"))).rejects.toThrow("ENOENT");
 });
 
-test("a cut or changed backup is refused with a sentence, and the database is as it was", async () => {
+test("a cut, changed or joined backup is refused with a sentence, and the database is as it was", async () => {
   const whole = await readFile(await backup());
   const changed = Buffer.from(whole);
   // Within a record, and below within the header.
@@ -273,7 +273,8 @@ test("a cut or changed backup is refused with a sentence, and the database is as
   const target = await emptyDatabase();
   const top = Buffer.from(whole);
   top.write("X", 40);
-  for (const damaged of [whole.subarray(0, -200), changed, top]) {
+  const joined = Buffer.concat([whole, whole]);
+  for (const damaged of [whole.subarray(0, -200), changed, top, joined]) {
     // A file is checked before the restore, and a pipe during it.
     const { code, stderr } = await run(["restore", "-"], {
       url: target.url,
@@ -298,13 +299,19 @@ test("a damaged file leaves no new DATA_DIR behind", async () => {
   await expect(access(dataDir)).rejects.toThrow("ENOENT");
 });
 
-test("a file or folder that is missing is named, with what to do", async () => {
+test("a file or folder that cannot be used is named, with what to do", async () => {
   const missing = newPath();
+  const file = await backup();
   const refusals = [
     [
       ["backup", join(missing, "file")],
       `the folder ${missing} does not exist: make it, or name a file in another folder`,
     ],
+    [["backup", ""], "the name of the backup is empty: name a new file"],
+    [["backup", `${missing}/`], `${missing}/ is the name of a folder: name a new file`],
+    [["backup", folder], `${folder} is a folder: name a new file in it`],
+    [["backup", join(file, "below")], `${file} is not a folder: make it, or name a file in another folder`],
+    [["restore", ""], "the name of the backup is empty: name the file that `backup` has written"],
     [["restore", missing], `the backup ${missing} does not exist: name the file that \`backup\` has written`],
     [
       ["restore", folder],

@@ -23,6 +23,8 @@ import type { Database } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
+import { typedCommand } from "#platform/typed-command.ts";
+import { requireName } from "./backup-file.ts";
 import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { planKeys, type RestoredKeys } from "./restore-keys.ts";
 
@@ -69,11 +71,13 @@ export function addRestoreCommand(program: Command, options: CliOptions): void {
 }
 
 async function openFile(file: string): Promise<BackupReader> {
+  const advice = "name the file that `backup` has written";
+  requireName(file, advice);
   try {
     return await BackupReader.open(createReadStream(file));
   } catch (fault) {
     if (fault instanceof UnusableBackup) throw fault;
-    throw fileFault(`the backup ${file}`, fault, "name the file that `backup` has written");
+    throw fileFault(`the backup ${file}`, fault, advice);
   }
 }
 
@@ -112,7 +116,7 @@ async function completeRestore(db: Database): Promise<WaitingWork> {
     return await countWaitingWork(db);
   } catch (fault) {
     throw new Error(
-      `${sentence(fault)}. The backup is restored, and its sending is held; only what follows has failed: run \`npm run -s posthaste -- migrate\`, then \`npm run -s posthaste -- sending status\``,
+      `${sentence(fault)}. The backup is restored, and its sending is held; only what follows has failed: run \`${typedCommand("migrate")}\`, then \`${typedCommand("sending status")}\``,
       { cause: fault },
     );
   }
@@ -144,7 +148,7 @@ function describe({ keys, work, takenAt, ...restored }: Restored, seconds: numbe
     keys.missing.length > 0 &&
       `The secret key ${keyNames(keys.missing)} is missing here: set SECRET_KEY, or put it into secret.key in DATA_DIR, before you start the service.`,
     `Sending is held. ${waiting(work)}`,
-    "Start the service, look at campaigns and autoresponders, and then let it send:\n\n    npm run -s posthaste -- sending release\n\nWith --discard-waiting the waiting messages are cancelled instead.",
+    `Start the service, look at campaigns and autoresponders, and then let it send:\n\n    ${typedCommand("sending release")}\n\nWith --discard-waiting the waiting messages are cancelled instead.`,
   ];
   return `${paragraphs.filter((text) => text !== false).join("\n\n")}\n`;
 }

@@ -1,7 +1,9 @@
 /** Parsers of option values. A refused value is wrong usage, reported before the database is opened. */
+
 import { InvalidArgumentError } from "commander";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId, isUuid, type WorkspaceId } from "#platform/ids.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 
 /** Makes a parser of an option from a function that throws an ApiError. */
 export function argument<Value>(read: (text: string) => Value): (text: string) => Value {
@@ -18,7 +20,7 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
 /** Checks the form only; the command checks whether the workspace exists. */
 export function readWorkspaceId(text: string): WorkspaceId {
   if (!isUuid(text))
-    throw new InvalidArgumentError("An id is a UUID, as `npm run -s posthaste -- workspace list` shows it.");
+    throw new InvalidArgumentError(`An id is a UUID, as \`${typedCommand("workspace list")}\` shows it.`);
   return asWorkspaceId(text);
 }
 

@@ -1,4 +1,5 @@
 /** Checks the database server, its schema, its archive, the clocks and the disk. */
+
 import { existsSync } from "node:fs";
 import { sentence } from "#cli/command/error-sentence.ts";
 import { hasTablespace } from "#messages/partitions/archive-store.ts";
@@ -7,6 +8,7 @@ import type { Config } from "#platform/config/config.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { diskFault } from "#platform/http/health.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import { type DatabaseServer, findServer } from "./database-server-store.ts";
 import { type Finding, of } from "./finding.ts";
 
@@ -40,7 +42,7 @@ async function checkSchema(db: Database): Promise<Finding> {
     const rest = others.length === 0 ? "" : ` and ${others.length} more`;
     return say(
       "warning",
-      `Not applied yet: ${first}${rest}. The next start of the service applies them, or \`npm run -s posthaste -- migrate\`.`,
+      `Not applied yet: ${first}${rest}. The next start of the service applies them, or \`${typedCommand("migrate")}\`.`,
     );
   } catch (fault) {
     return say("fault", `${sentence(fault)}.`);

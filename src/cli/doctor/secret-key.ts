@@ -16,9 +16,10 @@ import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secre
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import { type Finding, of } from "./finding.ts";
 
-const ROTATE = "`npm run -s posthaste -- secret-key rotate`";
+const ROTATE = `\`${typedCommand("secret-key rotate")}\``;
 
 /** Does not create a missing key. */
 export async function checkSecretKey(

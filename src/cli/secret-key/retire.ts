@@ -1,4 +1,5 @@
 /** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
+
 import { processNames } from "#identity/check-machine-secret-keys.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -12,6 +13,7 @@ import {
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 
@@ -44,7 +46,7 @@ export async function retire(
     const how =
       position < 0
         ? "this machine lacks the key and cannot seal them again: add it to the other keys first"
-        : "`npm run -s posthaste -- secret-key rotate` seals them again with the first key";
+        : `\`${typedCommand("secret-key rotate")}\` seals them again with the first key`;
     throw new Error(`${counted(needing, "sealed value")} may need ${name}: ${how}`);
   }
   const warning = lossOf(key, name);

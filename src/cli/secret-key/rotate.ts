@@ -8,6 +8,7 @@
  *
  * Each run determines the next step from the database. It may be interrupted at any point and repeated.
  */
+
 import {
   processesWithout,
   processNames,
@@ -20,10 +21,11 @@ import { listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerpr
 import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 
-const AGAIN = "npm run -s posthaste -- secret-key rotate";
+const AGAIN = typedCommand("secret-key rotate");
 
 /**
  * Takes the next step and says what is done and what comes next.
@@ -115,6 +117,6 @@ async function remaining(db: Database, { secrets }: MachineKeys, unopened: numbe
   }
   const needed = earlier.length === 1 ? "it is" : "they are";
   return `${lost}The rotation to ${first} is complete. Still in the ring, for links and return paths in mail that has left: ${earlier.join(", ")}.
-When ${needed} no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: \`${AGAIN} --another\`.
+When ${needed} no longer needed: \`${typedCommand("secret-key retire FINGERPRINT")}\`. To begin another rotation before that: \`${AGAIN} --another\`.
 `;
 }

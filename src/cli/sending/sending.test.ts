@@ -8,6 +8,7 @@ import { readConfig } from "#platform/config/config.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createReactions } from "#processes/reactions.ts";
+import { SendingHoldLog } from "#processes/sending-hold-log.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
@@ -134,6 +135,34 @@ test("--discard-waiting cancels what waited before the hold, refunds it once, an
   expect(await statusOf(scheduled)).toBe("queued");
   expect(await refunded()).toBe(refunds + messages - 2);
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("a release after which nothing is left says that something was discarded, and that nothing else waited", async () => {
+  await db.run(sql`delete from delivery_queue`);
+  await send("gus@people.test");
+  await sending("hold");
+  expect((await sending("release", "--discard-waiting")).stdout).toBe(
+    "1 message cancelled.\nSending is released: messages leave when they are due.\nNothing else was waiting.\n",
+  );
+  await sending("hold");
+  expect((await sending("release", "--discard-waiting")).stdout).toBe(
+    "Sending is released: messages leave when they are due.\nNothing was waiting.\n",
+  );
+});
+
+test("a running service logs each hold and release once, with who ran the command", async () => {
+  const lines: unknown[] = [];
+  const log = new SendingHoldLog(db, { info: (...line: unknown[]) => lines.push(line) }, systemClock);
+  await log.look();
+  await sending("hold");
+  await sending("release");
+  await log.look();
+  await log.look();
+  const by = { by: expect.stringMatching(/^command line \(.+\)$/), at: expect.any(Date) };
+  expect(lines).toEqual([
+    [by, "sending is held: nothing leaves"],
+    [by, "sending is released: messages leave when they are due"],
+  ]);
 });
 
 test("a hold that ends while messages are discarded ends the discarding", async () => {

@@ -121,8 +121,9 @@ function describe({ held_at, backup_at, ...work }: Status): string {
   return `${holdSentence(hold)}\n${waiting ? `Waiting:\n${waiting}` : "Nothing waits.\n"}`;
 }
 
-function describeReleased(work: WaitingWork): string {
-  return `Sending is released: messages leave when they are due.\n${beingSent(work) || "Nothing was waiting.\n"}`;
+function describeReleased(released: Released): string {
+  const nothing = released.discarded_messages > 0 ? "Nothing else was waiting." : "Nothing was waiting.";
+  return `Sending is released: messages leave when they are due.\n${beingSent(released) || `${nothing}\n`}`;
 }
 
 function beingSent(work: WaitingWork): string {

@@ -1,4 +1,5 @@
 /** Formats the status for a terminal: one screen of 80 columns, or of as many as a wider terminal has. */
+
 import { table } from "#cli/command/output.ts";
 import type { HostWaitingLane } from "#delivery/lanes/waiting-lanes-store.ts";
 import type { LaneWaitReason } from "#delivery/message/lane-wait.ts";
@@ -6,6 +7,7 @@ import { counted } from "#platform/count-phrase.ts";
 import type { Replication } from "#platform/database/replication-store.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import type { RunningProcess } from "#platform/process/running-processes-store.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { InstallationStatus } from "./read-installation.ts";
 import {
   MOST_SAMPLED,
@@ -21,7 +23,7 @@ const MOST_PROCESSES = 10;
 /** Delays of a few seconds are usual. */
 const LATE_SECONDS = 5;
 
-const NOT_MIGRATED = "Run `npm run -s posthaste -- migrate`, or start the service, to see the rest.\n";
+const NOT_MIGRATED = `Run \`${typedCommand("migrate")}\`, or start the service, to see the rest.\n`;
 
 /** What a wait of a lane is called; docs/monitoring.md says what to do. */
 export const laneReasons: Readonly<Record<LaneWaitReason, string>> = {

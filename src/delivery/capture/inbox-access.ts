@@ -3,12 +3,14 @@
  * a cookie, and other clients send `Authorization: Bearer` or the token in the query. An operator who is signed in needs no
  * token. The address of the client is not trusted: behind a proxy, every request seems to come from this machine.
  */
+
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#platform/config/config.ts";
 import { ApiError } from "#platform/errors.ts";
 import { AccessToken, bears } from "#platform/http/auth/operator-page-token.ts";
 import { html, sendPage } from "#platform/http/response/html-page.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 
 const COOKIE_DAYS = 365;
 
@@ -57,7 +59,7 @@ export class InboxAccess {
       401,
       "This inbox requires its token",
       html`<p>Open the address of the inbox that the start of Posthaste printed. On the machine it runs on,
-        <code>npm run -s posthaste -- inbox</code> prints it again. An operator who is signed in to the
+        <code>${typedCommand("inbox")}</code> prints it again. An operator who is signed in to the
         <a href="/console">console</a> needs no token.</p>`,
     );
   }
@@ -86,7 +88,7 @@ export class InboxAccess {
   }
 }
 
-const HOW = "send Authorization: Bearer with what `npm run -s posthaste -- inbox --token` prints";
+const HOW = `send Authorization: Bearer with what \`${typedCommand("inbox --token")}\` prints`;
 
 /** Invalid encoding is returned as it is, and does not match the token. */
 function decoded(text: string): string {

@@ -4,6 +4,7 @@ import { parseDomain } from "#mail/address.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
 import { fetchFault, readResponseText } from "#platform/network/read-response.ts";
+import { makeDataDir } from "#platform/process/make-data-dir.ts";
 import { disposableFile, entriesOf } from "./disposable-and-role-lists.ts";
 
 const FETCH_MS = 30_000;
@@ -34,6 +35,7 @@ export async function refreshDisposableDomains(dataDir: string, from: string): P
   }
   const path = disposableFile(dataDir);
   const partial = `${path}.${newId()}`;
+  makeDataDir(dataDir);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   try {
     await writeFile(partial, `${domains.join("\n")}\n`, { flag: "wx", flush: true });

@@ -1,4 +1,5 @@
 /** Where notices come from: each source turns the causes of its kinds into notices. */
+
 import { findHold } from "#delivery/hold/store.ts";
 import { blacklist } from "#hygiene/blacklist/permission.ts";
 import { sendingDomains } from "#identity/sending-domains/permission.ts";
@@ -7,6 +8,7 @@ import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type Action, need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { pauseText } from "#sending/campaigns/progress/describe-progress.ts";
@@ -111,7 +113,7 @@ export const noticeSources: readonly NoticeSource[] = [
     severity: "critical",
     since: held_at,
     title: "Sending is held",
-    message: `${backup_at === null ? "The operator holds all sending" : `The service was restored from a backup of ${shownTime(backup_at)}`}: mail is accepted and waits, and nothing leaves. The operator ends this with the command posthaste sending release.`,
+    message: `${backup_at === null ? "The operator holds all sending" : `The service was restored from a backup of ${shownTime(backup_at)}`}: mail is accepted and waits, and nothing leaves. The operator ends this with the command ${typedCommand("sending release")}.`,
     resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
     operation: "getQueue",
   })),

@@ -76,7 +76,7 @@ describe("notices", () => {
       kind: "sending_held",
       severity: "critical",
       title: "Sending is held",
-      message: expect.stringMatching(/^The operator holds all sending: .* posthaste sending release\.$/),
+      message: expect.stringMatching(/^The operator holds all sending: .* posthaste -- sending release\.$/),
       operation: "getQueue",
     });
     expect(only(await other.list()).id).not.toBe(held.id);

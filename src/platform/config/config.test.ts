@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readConfig } from "./config.ts";
+import { findMisspelledSettings, readConfig } from "./config.ts";
+import { settings } from "./settings.ts";
 
 describe.each(["MAIL_HOSTNAME", "BOUNCE_DOMAIN"] as const)("%s", (name) => {
   test.each(["mail.example.com", "mail-1.EXAMPLE.com", "localhost", "xn--mller-kva.example"])(
@@ -134,3 +135,31 @@ test.each(["MESSAGE_LOG_DAYS", "MESSAGE_CONTENT_DAYS", "RECEIVED_MAIL_DAYS"] as 
     expect(() => readConfig({ [name]: "0" })).toThrow(`${name} must be a whole number from 1 to 3650`);
   },
 );
+
+test.each([
+  ["MAIL_MOD", "MAIL_MODE"],
+  ["MAIL_MODES", "MAIL_MODE"],
+  ["DATABSE_URL", "DATABASE_URL"],
+  ["DATABASE_URI", "DATABASE_URL"],
+  ["DATA_DRI", "DATA_DIR"],
+  ["SECRETKEY", "SECRET_KEY"],
+  ["mail_hostname", "MAIL_HOSTNAME"],
+])("%s is probably meant to be %s", (variable, setting) => {
+  expect(findMisspelledSettings({ [variable]: "x", PATH: "/bin" })).toEqual([
+    `the environment variable ${variable} is no setting and has no effect: is ${setting} meant?`,
+  ]);
+});
+
+test("names of settings, of other software and beside a setting that is set are no misspellings", () => {
+  const ofOthers = `
+    PATH HOME HOSTS GHOST POST PORTS HOSTNAME LOGNAME LANG TZ PWD OLDPWD SHLVL NODE_ENV NODE_OPTIONS
+    NODE_EXTRA_CA_CERTS UV_THREADPOOL_SIZE MALLOC_ARENA_MAX HTTPS_PROXY POSTHASTE_PORT
+    POSTHASTE_SERVICE_HOST POSTHASTE_SERVICE_PORT POSTGRES_PASSWORD PGHOST PGPORT MAIL MAILTO
+    OUTBOUND_HOST OUTBOUND_PORT SMTP_HOST REDIS_HOST OIDC_CLIENT INVOCATION_ID`
+    .trim()
+    .split(/\s+/);
+  const all = [...ofOthers, ...Object.keys(settings)].map((name) => [name, "x"]);
+  expect(findMisspelledSettings(Object.fromEntries(all))).toEqual([]);
+  expect(findMisspelledSettings(Object.fromEntries(ofOthers.map((name) => [name, "x"])))).toEqual([]);
+  expect(findMisspelledSettings({ DATABASE_URL: "x", DATABASE_URL2: "x" })).toEqual([]);
+});

@@ -64,6 +64,40 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   };
 }
 
+/** Shorter names, such as HOST and PORT, are one letter away from names that other software uses. */
+const SHORTEST_CHECKED = 6;
+
+/**
+ * Environment variables that are probably misspelled settings: one letter too many, missing or wrong, two letters swapped or
+ * another case, where the setting itself is not set.
+ * @returns a sentence for each, without its value, which may be a secret
+ */
+export function findMisspelledSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const unset = Object.keys(settings).filter((name) => name.length >= SHORTEST_CHECKED && !environment[name]);
+  return Object.keys(environment)
+    .filter((variable) => !(variable in settings))
+    .flatMap((variable) => {
+      const meant = unset.find((name) => isOneEditAway(variable.toUpperCase(), name));
+      const effect = `the environment variable ${variable} is no setting and has no effect`;
+      return meant === undefined ? [] : [`${effect}: is ${meant} meant?`];
+    });
+}
+
+/** True also for equal names. */
+function isOneEditAway(one: string, other: string): boolean {
+  if (Math.abs(one.length - other.length) > 1) return false;
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  let [oneEnd, otherEnd] = [one.length, other.length];
+  while (oneEnd > start && otherEnd > start && one[oneEnd - 1] === other[otherEnd - 1]) {
+    oneEnd -= 1;
+    otherEnd -= 1;
+  }
+  const [left, right] = [one.slice(start, oneEnd), other.slice(start, otherEnd)];
+  if (left.length <= 1 && right.length <= 1) return true;
+  return left.length === 2 && `${left[1]}${left[0]}` === right;
+}
+
 /** Settings of single sign-on that do not fit together. */
 function singleSignOnFaults({
   OIDC_ISSUER: issuer,

@@ -1,5 +1,4 @@
 /** The values that every part of one process shares. They are made once, from the configuration. */
-import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { type ConnectionSettings, createDatabase, type Database } from "#platform/database/pool.ts";
@@ -25,7 +24,7 @@ export interface ProcessContext {
 }
 
 /**
- * Creates DATA_DIR and the secret key if they are missing. Connects to nothing yet.
+ * Creates the secret key if it is missing. Connects to nothing yet.
  *
  * @param name the application_name of the database connections
  * @param settings PostgreSQL settings of these connections
@@ -37,7 +36,6 @@ export function createProcessContext(
   settings: ConnectionSettings = {},
 ): ProcessContext {
   const log = createLog(config.LOG_LEVEL, { format: config.LOG_FORMAT });
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const connections = {
     size: config.DATABASE_POOL,
     name,

@@ -1,5 +1,7 @@
 /** A database that is being restored, or whose restore failed, is marked by a table: until its end only a restore uses it. */
+
 import { raw } from "sql-template-tag";
+import { typedCommand } from "#platform/typed-command.ts";
 import type { Queryable } from "./pool.ts";
 
 const MARK = "unfinished_restore";
@@ -27,7 +29,7 @@ export async function endUnfinishedRestore(tx: Queryable): Promise<void> {
 export async function refuseUnfinishedRestore(db: Pick<Queryable, "rows">): Promise<void> {
   if (await isRestoreUnfinished(db)) {
     throw new Error(
-      "a restore into this database runs or has failed: wait for it, or run `npm run -s posthaste -- restore` again; or begin with an empty database",
+      `a restore into this database runs or has failed: wait for it, or run \`${typedCommand("restore")}\` again; or begin with an empty database`,
     );
   }
 }

@@ -3,9 +3,10 @@
  * operator or an earlier version. Only files of the service are changed; the embedded database sets its own modes
  * (embedded/cluster.ts).
  */
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "#platform/log/log.ts";
+import { makeDataDir } from "./make-data-dir.ts";
 
 const OTHERS = 0o077;
 /** Group members may pass through the folder, but not list or write it. */
@@ -15,9 +16,12 @@ const STICKY = 0o1000;
 /** Files and folders of the service in DATA_DIR, without the database. */
 const OURS = ["secret.key", "smtp-tls.pem", "journals", "uploads", "lists"];
 
-/** Creates DATA_DIR if it is missing. Logs a warning for each path whose mode cannot be changed. */
+/**
+ * Creates DATA_DIR if it is missing. Logs a warning for each path whose mode cannot be changed.
+ * @throws Error if it cannot be created, or have no files
+ */
 export function makeDataDirPrivate(folder: string, log: Pick<Log, "warn">): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeDataDir(folder);
   const dataDir = realpathSync(folder);
   const { mode } = statSync(dataDir);
   if ((mode & STICKY) !== 0) {

@@ -9,7 +9,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -17,6 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { makeDataDir } from "#platform/process/make-data-dir.ts";
 
 /** The keys of a machine, in order. */
 export type SecretKeyRing = readonly [string, ...string[]];
@@ -64,7 +64,7 @@ export function loadSecretKeys(configured: SecretKeyRing | null, dataDir: string
 
 /** Creates DATA_DIR, if need be, and the file of its ring. @throws EEXIST if there is a ring, which stays as it is */
 export function createKeyFile(dataDir: string, ring: SecretKeyRing): void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDir(dataDir);
   // Unlike a rename, a link replaces no file.
   writeNamed(dataDir, ring, linkSync);
 }

@@ -69,6 +69,18 @@ export async function listAuditEvents(
   return rows.map((row) => ({ ...row, at: timeOfId(row.id) }));
 }
 
+/** A hundred events of the installation after the one with the id `after`, of some operations, oldest first. */
+export function listInstallationEvents(
+  db: Queryable,
+  operations: readonly string[],
+  after: string,
+): Promise<Pick<AuditRow, "id" | "operation" | "actor_name">[]> {
+  return db.rows(sql`
+    select id, operation, actor_name from audit_events
+    where workspace_id = ${INSTALLATION} and operation = any(${operations}) and id > ${after}
+    order by id limit 100`);
+}
+
 /** When the operation was last recorded; null if it is in no event. */
 export async function timeOfLastEvent(
   db: Queryable,

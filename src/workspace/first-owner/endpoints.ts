@@ -1,8 +1,10 @@
 /** The first owner of an installation, who has the link that the start of the service prints. */
+
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
+import { typedCommand } from "#platform/typed-command.ts";
 import {
   NewPasswordField,
   requireGoodPassword,
@@ -65,7 +67,10 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
       message: "Welcome",
       errors: ["NOT_FOUND", "CONFLICT"],
       async handle({ body, client, cookies }) {
-        requirePasswordLogin(deps, "create the first person with `posthaste user create --owner --operator`");
+        requirePasswordLogin(
+          deps,
+          `create the first person with \`${typedCommand("user create --owner --operator")}\``,
+        );
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);
@@ -97,5 +102,5 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
 const unusable = () =>
   new ApiError(
     "NOT_FOUND",
-    "The link was used, was replaced or has expired: restart the service for a new one, or use `posthaste user create`",
+    `The link was used, was replaced or has expired: restart the service for a new one, or use \`${typedCommand("user create")}\``,
   );

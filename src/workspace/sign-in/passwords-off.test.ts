@@ -42,7 +42,7 @@ test("the first owner is not created with a password, and the refusal names the 
   };
   const { status, body } = await visitor.call("POST", "/first-owner", given);
   expect([status, body.code]).toEqual([403, "FORBIDDEN"]);
-  expect(body.error).toContain("posthaste user create --owner --operator");
+  expect(body.error).toContain("posthaste -- user create --owner --operator");
   expect(await database.rows(sql`select from users`)).toEqual([]);
 });
 

@@ -3,7 +3,7 @@
  *
  *     POSTHASTE BACKUP\n
  *     {CRC-32} {header}\n      hexadecimal; JSON, one line
- *     zstd( record … )
+ *     zstd( record … )        one frame (RFC 8878), after which nothing follows
  *
  * A record is its kind (one letter), the length of its content and the CRC-32 of its content (4 octets each, big endian), and the
  * content. `T` begins a table (JSON with its name), `D` has octets of `copy … to stdout` of this table, in text format, and `Z`,

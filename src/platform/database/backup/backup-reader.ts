@@ -140,17 +140,24 @@ function parse(text: Buffer): unknown {
   }
 }
 
-/** Decompresses what follows the header. */
-function plainOf(first: Buffer, pieces: Pieces): AsyncIterable<Buffer> {
+/** Decompresses what follows the header. @throws UnusableBackup if anything follows the compressed octets */
+async function* plainOf(first: Buffer, pieces: Pieces): AsyncGenerator<Buffer> {
+  let given = 0;
   async function* compressed() {
+    given += first.length;
     yield first;
-    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
+    for (let next = await pieces.next(); !next.done; next = await pieces.next()) {
+      given += Buffer.byteLength(next.value);
+      yield next.value;
+    }
   }
   const plain = createZstdDecompress({ chunkSize: CHUNK });
-  // Errors reach the reader of `plain`, which may begin later: until then they must not end the process.
+  // Errors reach the reader of `plain`: they must not also end the process.
   plain.on("error", () => {});
   pipeline(Readable.from(compressed(), { objectMode: false }), plain, () => {});
-  return plain;
+  yield* plain;
+  // Without an error, the decompression ignores what follows in the same piece.
+  if (given > plain.bytesWritten) throw damaged("it continues after its end");
 }
 
 async function* recordsOf(plain: AsyncIterable<Buffer>): AsyncGenerator<BackupRecord> {

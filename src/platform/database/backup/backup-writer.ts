@@ -17,6 +17,11 @@ import type { Sequence } from "./catalogue-store.ts";
 
 /** The fastest level: PostgreSQL, and not the compression, should set the pace. */
 const LEVEL = 1;
+/**
+ * Octets of COPY that are collected for a record. Each write is a task of the thread pool: one for each piece of COPY took more
+ * than twice the processor time.
+ */
+const FULL_RECORD = 256 * 1024;
 
 export class BackupWriter {
   readonly #zstd = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
@@ -25,6 +30,9 @@ export class BackupWriter {
   readonly #rows: Record<string, number> = {};
   readonly #written: Promise<void>;
   #table = "";
+  /** Octets of the table that are in no record yet. */
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
   /** Octets after compression. */
   #bytes = 0;
 
@@ -48,6 +56,7 @@ export class BackupWriter {
   }
 
   async beginTable(name: string): Promise<void> {
+    await this.#writeWaiting();
     this.#table = name;
     this.#rows[name] = 0;
     await this.#record("T", Buffer.from(JSON.stringify({ name })));
@@ -56,8 +65,17 @@ export class BackupWriter {
   /** @param piece octets of COPY, cut anywhere */
   async addData(piece: Buffer): Promise<void> {
     this.#rows[this.#table] = (this.#rows[this.#table] ?? 0) + countLines(piece);
-    for (let at = 0; at < piece.length; at += MOST_RECORD) {
-      await this.#record("D", piece.subarray(at, at + MOST_RECORD));
+    this.#waiting.push(piece);
+    this.#waitingBytes += piece.length;
+    if (this.#waitingBytes >= FULL_RECORD) await this.#writeWaiting();
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const data = Buffer.concat(this.#waiting);
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+    for (let at = 0; at < data.length; at += MOST_RECORD) {
+      await this.#record("D", data.subarray(at, at + MOST_RECORD));
     }
   }
 
@@ -67,8 +85,11 @@ export class BackupWriter {
 
   /** Writes the trailer, and resolves when the output has taken everything. */
   async end(sequences: readonly Sequence[]): Promise<BackupTrailer> {
+    await this.#writeWaiting();
     const trailer = { rows: this.#rows, sequences, sha256: this.#sha.copy().digest("hex") };
     await this.#record("Z", Buffer.from(JSON.stringify(trailer)));
+    // An end that is called while octets wait adds an empty frame, and a reader refuses what follows the first one.
+    await new Promise<void>((done) => this.#zstd.write("", () => done()));
     this.#zstd.end();
     await this.#written;
     if (this.#output.writableNeedDrain) await once(this.#output, "drain");

@@ -3,6 +3,7 @@
  * it is open, VACUUM keeps the rows that it may still need, and partitions are neither created nor dropped.
  */
 import type { Writable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { listAppliedMigrations } from "#platform/database/applied-migrations-store.ts";
 import type { Database, Queryable, Transaction } from "#platform/database/pool.ts";
 import { useOneSnapshot } from "#platform/database/snapshot-store.ts";
@@ -56,6 +57,14 @@ export interface Dump {
   /** Of the backup, compressed. */
   readonly bytes: number;
 }
+
+/**
+ * A backup rests after this work, for REST_SHARE of the time that it took, so that the service on the same machine answers in
+ * time. What it does not read stays in the socket, and PostgreSQL, whose process has no low priority, rests with it. Short
+ * pieces of work delay a request less than long ones.
+ */
+const WORK_MS = 10;
+const REST_SHARE = 1;
 
 /** A partition may be created between the look at the catalogue and the lock. */
 const MOST_TRIES = 5;
@@ -124,12 +133,16 @@ async function dumpTables(
     key_ring: keyRing,
   };
   const writer = new BackupWriter(output, header);
+  const pauses = new RestPauses();
   try {
     for (const table of tables) {
       const { name } = table;
       await writer.beginTable(name);
       await tx.copyOut(copyStatement(table, "to stdout"), async (pieces) => {
-        for await (const piece of pieces) await writer.addData(piece);
+        for await (const piece of pieces) {
+          await writer.addData(piece);
+          await pauses.restIfDue();
+        }
       });
       const rows = writer.rowsOf(name);
       if (rows > 0) onTable?.({ table: name, rows }, writer.bytes);
@@ -141,5 +154,18 @@ async function dumpTables(
   } catch (fault) {
     writer.abandon();
     throw fault;
+  }
+}
+
+/** The rests of one backup. */
+export class RestPauses {
+  #workingSince = performance.now();
+
+  /** Waits, if the work since the last rest was long enough. */
+  async restIfDue(): Promise<void> {
+    const worked = performance.now() - this.#workingSince;
+    if (worked < WORK_MS) return;
+    await delay(worked * REST_SHARE);
+    this.#workingSince = performance.now();
   }
 }

@@ -25,6 +25,7 @@ import {
 import { join } from "node:path";
 import type { Log } from "#platform/log/log.ts";
 import { isAlive } from "#platform/process/alive.ts";
+import { makeDataDir } from "#platform/process/make-data-dir.ts";
 import { type Binaries, locateBinaries } from "./binaries.ts";
 import { chooseLaunch, type Launch, launchAsOwnUser, OWN_USER, runToEnd } from "./server-user.ts";
 
@@ -52,7 +53,7 @@ const SOCKET_PATH_MAX = process.platform === "darwin" ? 103 : 107;
 /** Creates the cluster in `dataDir` unless it exists. @throws Error, one sentence, if it cannot be used here */
 export async function openCluster(dataDir: string, log: Log): Promise<Cluster> {
   const binaries = await locateBinaries();
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeDataDir(dataDir);
   await makeFolder(await realpath(dataDir), binaries.postgres);
   const folder = await realpath(join(dataDir, "postgres"));
   const owner = await stat(folder);
