@@ -117,8 +117,12 @@ export class Work {
     const db = createDatabase(database.url, { size: 2, name: "check of machines", onError: () => {} });
     stack.defer(() => db.close());
     const timeouts: string[] = [];
-    const wait = (what: string, isDone: () => Promise<boolean>) =>
-      eventually(what, isDone, REST_MS).catch((fault: Error) => void timeouts.push(fault.message));
+    const wait = async (what: string, isDone: () => Promise<boolean>) => {
+      const startedAt = performance.now();
+      await eventually(what, isDone, REST_MS).catch((fault: Error) => void timeouts.push(fault.message));
+      const seconds = (performance.now() - startedAt) / 1_000;
+      say(`waited ${seconds.toFixed(1).padStart(5)} s for ${what}`);
+    };
     await wait("the queue to be empty", async () => {
       const left = await db.row<{ count: number }>(sql`select count(*)::int as count from delivery_queue`);
       return left?.count === 0;

@@ -156,7 +156,14 @@ export class DatabaseServer {
 
   /** SIGKILL, SIGSTOP or SIGCONT for every process of the server. */
   async signal(signal: NodeJS.Signals): Promise<void> {
-    for (const pid of await this.#processes()) process.kill(pid, signal);
+    for (const pid of await this.#processes()) {
+      try {
+        process.kill(pid, signal);
+      } catch (fault) {
+        // It ended meanwhile, as those of connections do when the first process ends.
+        if (!isNoSuchProcess(fault)) throw fault;
+      }
+    }
   }
 
   async stop(): Promise<void> {
@@ -171,6 +178,9 @@ export class DatabaseServer {
     return pids.filter((_, at) => folders[at] === this.data);
   }
 }
+
+const isNoSuchProcess = (fault: unknown) =>
+  fault instanceof Error && "code" in fault && fault.code === "ESRCH";
 
 async function initialise(binaries: Binaries, launch: Launch, { data }: DatabaseServer): Promise<void> {
   await runToEnd(
