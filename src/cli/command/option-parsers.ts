@@ -1,5 +1,4 @@
 /** Parsers of option values. A refused value is wrong usage, reported before the database is opened. */
-
 import { InvalidArgumentError } from "commander";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId, isUuid, type WorkspaceId } from "#platform/ids.ts";

@@ -1,5 +1,4 @@
 /** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
-
 import { processNames } from "#identity/check-machine-secret-keys.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

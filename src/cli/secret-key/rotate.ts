@@ -8,7 +8,6 @@
  *
  * Each run determines the next step from the database. It may be interrupted at any point and repeated.
  */
-
 import {
   processesWithout,
   processNames,

@@ -1,5 +1,4 @@
 /** Formats the status for a terminal: one screen of 80 columns, or of as many as a wider terminal has. */
-
 import { table } from "#cli/command/output.ts";
 import type { HostWaitingLane } from "#delivery/lanes/waiting-lanes-store.ts";
 import type { LaneWaitReason } from "#delivery/message/lane-wait.ts";

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 /** Why a system refuses to create a folder, by code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "nothing can be created there",
+  EEXIST: "a link with this name leads to a folder that does not exist",
   EACCES: "the user of this process has no permission",
   EPERM: "the user of this process has no permission",
   EROFS: "the disk cannot be written",

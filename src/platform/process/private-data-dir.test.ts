@@ -33,6 +33,16 @@ test("a DATA_DIR that others can read is made private, with the files of the ser
   expect(warnings).toEqual([]);
 });
 
+test("a DATA_DIR that is a link to nothing, or below one, is refused with a sentence that says so", async () => {
+  const folder = await newFolder();
+  await symlink(join(folder, "not-mounted"), join(folder, "data"));
+  for (const dataDir of [join(folder, "data"), join(folder, "data/posthaste")]) {
+    expect(() => makeDataDirPrivate(dataDir, log)).toThrow(
+      `DATA_DIR: ${dataDir} cannot be created in ${folder}: a link with this name leads to a folder that does not exist.`,
+    );
+  }
+});
+
 test("a missing DATA_DIR is created, private to its owner", async () => {
   const dataDir = join(await newFolder(), "new");
   makeDataDirPrivate(dataDir, log);

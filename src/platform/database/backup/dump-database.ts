@@ -65,6 +65,11 @@ export interface Dump {
  */
 const WORK_MS = 10;
 const REST_SHARE = 1;
+/**
+ * The longest rest. Work that took longer has waited for the output (a network that stalls, a process that was stopped), while
+ * PostgreSQL rested, too.
+ */
+const MOST_REST_MS = 250;
 
 /** A partition may be created between the look at the catalogue and the lock. */
 const MOST_TRIES = 5;
@@ -165,7 +170,7 @@ export class RestPauses {
   async restIfDue(): Promise<void> {
     const worked = performance.now() - this.#workingSince;
     if (worked < WORK_MS) return;
-    await delay(worked * REST_SHARE);
+    await delay(Math.min(worked * REST_SHARE, MOST_REST_MS));
     this.#workingSince = performance.now();
   }
 }
