@@ -121,6 +121,46 @@ test("a file that may say who gets no mail is refused until the caller decides, 
   expect(done.stdout).toMatch(/LIST +IS +ACTIVE +UNSUBSCRIBED/);
 });
 
+test("a status for one file takes precedence over that of all files, and the refusal of a file names it", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "statuses");
+  await mkdir(join(folder, "old"), { recursive: true });
+  for (const [name, email] of [
+    ["Kunden.csv", "kunde@x.example"],
+    ["cleaned_members.csv", "gone@x.example"],
+    ["old/Kunden.csv", "old@x.example"],
+    ["suppressions.csv", "supp@x.example"],
+  ] as const) {
+    await writeFile(join(folder, name), `email\n${email}\n`);
+  }
+  const run = (...words: string[]) => migration.run(["csv-folder", "--from", folder, ...words]);
+  const { code, stderr } = await run();
+  const [, advised = ""] = /--status '([^']+)'/.exec(stderr) ?? [];
+  expect([code, advised], stderr).toEqual([1, "cleaned_members.csv=bounced"]);
+  for (const [word, refusal, sentence] of [
+    ["Weg=bounced", 1, "no file of people is called so: Kunden.csv, cleaned_members.csv, old/Kunden.csv\n"],
+    ["suppressions=bounced", 1, "no file of people is called so"],
+    ["cleaned_members=gone", 2, "one of active, unsubscribed, bounced, complained"],
+    ["=bounced", 2, "one of active"],
+  ] as const) {
+    const refused = await run("--status", advised, "--status", word);
+    expect(refused).toMatchObject({ code: refusal, stderr: expect.stringContaining(sentence) });
+  }
+  const ambiguous = await run("--status", "Kunden=bounced");
+  expect(ambiguous.stderr).toContain("several files are called so: Kunden.csv, old/Kunden.csv\n");
+  const twice = await run("--status", "cleaned_members=active", "--status", advised);
+  expect(twice.stderr).toContain("two statuses, active and bounced");
+  expect(await migration.people()).toEqual({});
+  const words = ["--status", advised, "--status", "active", "--status", "old/Kunden.csv=unsubscribed"];
+  const done = await run(...words);
+  expect(done.code, done.stderr).toBe(0);
+  expect(await migration.people()).toMatchObject({
+    Kunden: { "kunde@x.example": { status: "active" } },
+    cleaned_members: { "gone@x.example": { status: "bounced" } },
+    "Kunden (2)": { "old@x.example": { status: "unsubscribed" } },
+  });
+});
+
 test("advice about a file says what to do in place of a field that the command does not take", async () => {
   const migration = await startMigration(service);
   const folder = join(migration.folder, "advice");

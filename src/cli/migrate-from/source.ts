@@ -100,6 +100,8 @@ export interface SourceOptions {
   readonly list: string | undefined;
   /** The status of people of files that do not say it; undefined: the caller has not said it either. */
   readonly status: SubscriberStatus | undefined;
+  /** The status of people of single files, by the names that the caller gave; it takes precedence over `status`. */
+  readonly statusesOfFiles: ReadonlyMap<string, SubscriberStatus>;
   /** Columns of files that say who gets no mail, in place of those that are found by their names; or `ignore`. */
   readonly optOutColumns: readonly string[];
   /** A folder for files, which is deleted after the run. */
