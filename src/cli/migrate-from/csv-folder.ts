@@ -32,7 +32,7 @@ const reasons: readonly {
   { words: /bounce|invalid|clean|hard|unknown user/i, list: "Suppressed before: bounced", status: "bounced" },
   { words: /unsub|opt.?out/i, list: "Suppressed before: unsubscribed", status: "unsubscribed" },
 ];
-const OTHER_REASON = { list: "Suppressed before", status: null };
+const OTHER_REASON = { list: "Suppressed before", status: "unsubscribed" } as const;
 
 export async function* readCsvFolder(path: string, options: SourceOptions): Source {
   const files = (await openGivenFiles(path, options.folder)).filter(({ name }) => !/\.html?$/i.test(name));

@@ -45,7 +45,7 @@ export interface GivenSuppression {
   /** Name of the suppression list, which says why. */
   readonly list: string;
   readonly value: string;
-  /** What this person is on every list; null if the suppression says nothing about memberships. */
+  /** What the person of this address is on every list; null if the suppression says nothing about memberships. */
   readonly status: SubscriberStatus | null;
 }
 
