@@ -93,6 +93,7 @@ async function* readPeople(file: GivenFile, options: ListOptions): AsyncGenerato
       first_name: person.first_name ?? "",
       last_name: person.last_name ?? "",
       ...(table.columns.source && { source: person.source }),
+      row: { file: file.name, line },
       memberships: [{ list: file.name, status: person.status ?? "active" }],
       values: others.map(({ place, header }) => [header, unguardFormula(cells[place] ?? "")] as const),
     };

@@ -193,6 +193,40 @@ test("advice about a file says what to do in place of a field that the command d
   for (const at of [4, 5]) expect(said[at]).toContain("(here: save the file as UTF-8)");
 });
 
+test("of a person's rows on a list the last counts with the worst status, and the others are reported by their lines", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "twice");
+  await mkdir(folder);
+  const rows = [
+    "ada@x.example,Ada,",
+    "bob@x.example,Bob,",
+    "ADA@x.example,A.,unsubscribed",
+    "Ada@x.example,Ada L.,",
+  ];
+  await writeFile(join(folder, "Kunden.csv"), `email,first name,status\n\n${rows.join("\n")}\n`);
+  await writeFile(join(folder, "News.csv"), "email\nada@x.example\n");
+  const words = ["csv-folder", "--from", folder];
+  const duplicates = [
+    'duplicate,"Kunden.csv, line 3",ada@x.example,"is replaced: Kunden.csv, line 5 has the same address"',
+    'duplicate,"Kunden.csv, line 5",ada@x.example,"is replaced: Kunden.csv, line 6 has the same address"',
+  ];
+  for (const isDryRun of [true, false]) {
+    const run = await migration.run([...words, ...(isDryRun ? ["--dry-run"] : [])]);
+    expect(run.leftOut, run.stderr).toEqual(duplicates);
+    expect(run.stdout).toMatch(/Kunden +\S.* 1 +1 +0 +0\b/);
+    expect(run.stdout).toMatch(/Left out: 2 duplicates\. \S+ has each with the reason/);
+  }
+  expect(await migration.people()).toMatchObject({
+    Kunden: {
+      "ada@x.example": { name: "Ada L.", status: "unsubscribed" },
+      "bob@x.example": { status: "active" },
+    },
+    News: { "ada@x.example": { status: "active" } },
+  });
+  const { report } = await migration.run([...words, "--json"]);
+  expect(report.left_out).toMatchObject({ person: 0, duplicate: 2 });
+});
+
 test("a value that a known custom field does not take is left out, and its person comes", async () => {
   const migration = await startMigration(service);
   const path = join(migration.folder, "choices");

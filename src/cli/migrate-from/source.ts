@@ -27,6 +27,12 @@ export interface DeclaredField {
 
 export type GivenValue = string | number | boolean | readonly string[];
 
+/** A row of a file, by the line on which it starts, from 1. */
+export interface FileRow {
+  readonly file: string;
+  readonly line: number;
+}
+
 export interface GivenPerson {
   readonly kind: "person";
   readonly email: string;
@@ -35,6 +41,8 @@ export interface GivenPerson {
   /** Where the person comes from; empty: the product. */
   readonly source?: string;
   readonly memberships: readonly { readonly list: string; readonly status: SubscriberStatus }[];
+  /** The row of a file that has the person; undefined for what an API says. */
+  readonly row?: FileRow;
   /** Values by the source's names of fields, or by names of our own. */
   readonly values: readonly (readonly [name: string, value: GivenValue])[];
 }
@@ -73,8 +81,11 @@ export interface GivenOmission {
   readonly reason: string;
 }
 
-/** What an omission is about. A value that is left out does not keep its person from coming. */
-export const omissionKinds = ["person", "value", "suppression", "template", "field"] as const;
+/**
+ * What an omission is about. A value that is left out does not keep its person from coming, and a duplicate is a row whose
+ * person comes by a later one.
+ */
+export const omissionKinds = ["person", "duplicate", "value", "suppression", "template", "field"] as const;
 export type OmissionKind = (typeof omissionKinds)[number];
 
 /** A sentence for the report. */
