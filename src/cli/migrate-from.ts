@@ -13,6 +13,7 @@ import { fileFault } from "./command/file-fault.ts";
 import { json } from "./command/output.ts";
 import { LOCAL_SERVICE, readServiceUrl } from "./command/service-address.ts";
 import { readCsvFolder } from "./migrate-from/csv-folder.ts";
+import { readStatusChoice, type StatusChoice } from "./migrate-from/file-statuses.ts";
 import { Intake } from "./migrate-from/intake.ts";
 import { readListmonkApi } from "./migrate-from/listmonk/read-api.ts";
 import { readListmonkExport } from "./migrate-from/listmonk/read-export.ts";
@@ -31,7 +32,7 @@ interface Product {
   readonly description: string;
   readonly readFiles: ReadFiles;
   /** Options that only some sources have a use for. */
-  readonly takes: readonly ("list" | "status" | "optOutColumn" | "keepExisting")[];
+  readonly takes: readonly ("list" | "status" | "statusesOfFiles" | "optOutColumn" | "keepExisting")[];
   /** Undefined for a product that is read from files alone. */
   readonly api?: {
     readonly read: ReadApi;
@@ -72,7 +73,7 @@ const products: Readonly<Record<string, Product>> = {
     name: "CSV files",
     description: "from a folder of CSV files: each is a list, suppressions.csv has who gets no mail",
     readFiles: readCsvFolder,
-    takes: ["status", "optOutColumn", "keepExisting"],
+    takes: ["statusesOfFiles", "optOutColumn", "keepExisting"],
   },
 };
 
@@ -80,7 +81,7 @@ interface MigrateOptions {
   readonly from?: string;
   readonly to?: URL;
   readonly list?: string;
-  readonly status?: SubscriberStatus;
+  readonly status?: SubscriberStatus | StatusChoice;
   readonly optOutColumn?: readonly string[];
   readonly keyFile?: string;
   readonly report?: string;
@@ -115,6 +116,13 @@ export function addMigrateFromCommands(program: Command, options: CliOptions): v
     if (takes.includes("status")) {
       const says = "status of people in a file that does not say it";
       command.addOption(new Option("--status <status>", says).choices(subscriberStatuses));
+    }
+    if (takes.includes("statusesOfFiles")) {
+      const says =
+        "status of people in files that do not say it, or with FILE= in one of them; may be repeated";
+      command.addOption(
+        new Option("--status <[file=]status>", says).choices(subscriberStatuses).argParser(readStatusChoice),
+      );
     }
     if (takes.includes("optOutColumn")) {
       command.option(
@@ -158,8 +166,11 @@ async function migrate(
   };
   for (const signal of signals) process.once(signal, stop);
   try {
-    const { list, status, optOutColumn: optOutColumns = [] } = given;
-    const source = await sourceOf(product, given, environment, { list, status, optOutColumns, folder });
+    const { list, optOutColumn: optOutColumns = [] } = given;
+    const { others: status, ofFiles: statusesOfFiles } =
+      typeof given.status === "object" ? given.status : { others: given.status, ofFiles: new Map() };
+    const options = { list, status, statusesOfFiles, optOutColumns, folder };
+    const source = await sourceOf(product, given, environment, options);
     const destination = new PosthasteApi(url, key);
     // A wrong key or address is noticed before a million people are read.
     await destination.mailingLists();

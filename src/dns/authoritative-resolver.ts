@@ -5,6 +5,7 @@
  */
 
 import { isPublicAddress } from "#platform/network/public-address.ts";
+import { serverText } from "./client/question-and-reply.ts";
 import { createResolver, type NetworkResolver } from "./network-resolver.ts";
 
 export interface AuthoritativeOptions {
@@ -51,7 +52,7 @@ export function askAuthoritative(
     const known = nameServers.records.slice(0, MOST_SERVERS);
     const addresses = (await Promise.all(known.map(addressesOf))).flat().filter(mayAsk);
     if (addresses.length === 0) return null;
-    const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverAt(address, port));
+    const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverText({ host: address, port }));
     return createResolver({ servers: asked, timeoutMs, tries: TRIES, isFresh: true, isOfZone: true });
   };
 
@@ -93,6 +94,3 @@ async function isAlias(zone: NetworkResolver, name: string): Promise<boolean> {
 }
 
 const parentOf = (name: string): string => name.slice(name.indexOf(".") + 1);
-
-const serverAt = (address: string, port: number): string =>
-  address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;

@@ -3,7 +3,13 @@
  * record" is an answer, everything that leaves the question open is a failure.
  */
 import { lookUpsOfProcess } from "./client/cached-look-ups.ts";
-import { dnsName, type RecordType, readServer, SystemServers } from "./client/question-and-reply.ts";
+import {
+  dnsName,
+  type RecordType,
+  readServer,
+  SystemServers,
+  serverText,
+} from "./client/question-and-reply.ts";
 import type { Lookup, LookupOptions, MxRecord } from "./resolver-interface.ts";
 
 export interface DnsOptions {
@@ -24,6 +30,14 @@ export interface DnsOptions {
 export type NetworkResolver = ReturnType<typeof createResolver>;
 
 const system = new SystemServers();
+
+/**
+ * The servers that are asked, each with its port: those given, or else those of the system.
+ * @throws TypeError as `createResolver`
+ */
+export function serversInUse(servers: readonly string[]): string[] {
+  return (servers.length > 0 ? servers.map(readServer) : system.get()).map(serverText);
+}
 
 /** @throws TypeError if a server is not an IP address with an optional port */
 export function createResolver(options: DnsOptions) {
@@ -62,7 +76,7 @@ export function recordLookup<Data>(
       return {
         outcome: "failed",
         reason,
-        ...(isUnanswered && { isUnanswered }),
+        ...(isUnanswered && { isUnanswered, servers: asked.map(serverText) }),
         ...(othersAnswered && { othersAnswered }),
       };
     }

@@ -7,6 +7,7 @@ import { runCli } from "#cli/program.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { retireSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
+import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { registerProcess } from "#test/support/registered-process.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
@@ -42,18 +43,39 @@ test("of two machines that start at once with keys of their own one starts", asy
 test("where the key is lost for good, the operator has the database go on with another", async () => {
   await service.call("POST", "/sending-domains", { domain: "acme.example" });
   await admit(own);
-  const quiet = { write: () => {} };
+  expect(await accept(OTHER_KEY)).toBe("The database belongs to this machine's secret key now.\n");
+  await admit(other);
+  await expect(admit(own)).rejects.toThrow(
+    /belongs to another secret key .*docs\/operations\.md#a-missing-or-wrong-secret-key/s,
+  );
+});
+
+test("an operator without any key is told where the new one is, and that it must be kept", async () => {
+  await admit(own);
+  const said = await accept("");
+  expect(said).toContain(`a new one is in ${join(dataDir, "secret.key")}. Keep a copy in another place`);
+  expect(await accept("")).not.toContain("new one");
+  await admit(createSecrets(...loadSecretKeys(null, dataDir)));
+});
+
+/** Runs `secret-key accept` on a machine with this SECRET_KEY; returns its output. */
+async function accept(key: string): Promise<string> {
+  let said = "";
+  const output = {
+    write(text: string) {
+      said += text;
+    },
+  };
   const code = await runCli(["secret-key", "accept"], {
-    stdout: quiet,
-    stderr: quiet,
-    environment: { DATABASE_URL: db.url, DATA_DIR: dataDir, SECRET_KEY: OTHER_KEY },
+    stdout: output,
+    stderr: output,
+    environment: { DATABASE_URL: db.url, DATA_DIR: dataDir, SECRET_KEY: key },
     endpoints: () => [],
     serve: async () => {},
   });
-  expect(code).toBe(0);
-  await admit(other);
-  await expect(admit(own)).rejects.toThrow("belongs to another secret key");
-});
+  expect(code, said).toBe(0);
+  return said;
+}
 
 /** A process that runs with these keys until the test is done. */
 async function run(secrets: Secrets): Promise<ProcessRegistration> {

@@ -120,7 +120,7 @@ export function foreignKeyError(): Error {
     "the database belongs to another secret key than this machine has (SECRET_KEY, or secret.key in DATA_DIR). " +
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +
       `every backup of the database. If it is lost for good, \`${typedCommand("secret-key accept")}\` makes this one ` +
-      "the database's; docs/operations.md#backup says what then has to be created again",
+      "the database's; docs/operations.md#a-missing-or-wrong-secret-key says what then has to be created again",
   );
 }
 

@@ -25,6 +25,7 @@ test("an installation that is in order is told so, and its mail hosts hear a gre
     "secret key",
     "plan",
     "disk",
+    "DNS servers",
     `port ${mx.port}`,
     "reverse DNS",
     "bounces",
@@ -37,8 +38,10 @@ test("an installation that is in order is told so, and its mail hosts hear a gre
   expect(mx.commands.map((line) => line.split(" ")[0])).toEqual(["EHLO", "STARTTLS", "EHLO", "QUIT"]);
 });
 
-test("where mail is captured only the machine is looked at", async () => {
-  const { code, findings } = await examine({ env: () => ({ MAIL_MODE: "capture" }) });
+test("where mail is captured only the machine is looked at, and --mx-of is not ignored in silence", async () => {
+  const words = ["--mx-of", "example.test"];
+  const { code, findings, of } = await examine({ env: () => ({ MAIL_MODE: "capture" }), words });
+  expect(of("--mx-of")?.message).toBe("MAIL_MODE is capture: no mail host is asked, so it was ignored.");
   expect(findings.map(({ check, status }) => [check, status])).toEqual([
     ["settings", "ok"],
     ["database", "ok"],
@@ -48,7 +51,9 @@ test("where mail is captured only the machine is looked at", async () => {
     ["secret key", "ok"],
     ["plan", "ok"],
     ["disk", "ok"],
+    ["DNS servers", "ok"],
     ["mail", "not_checked"],
+    ["--mx-of", "not_checked"],
   ]);
   expect(code).toBe(0);
 });

@@ -1,5 +1,7 @@
 /** Checks the DNS records of this service's names, which receivers look up before they accept mail. */
+
 import { isIP } from "node:net";
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { NetworkResolver } from "#dns/network-resolver.ts";
 import { passesSpf } from "#mail/dns/spf-evaluate.ts";
 import { isSpfRecord, parseSpfRecord } from "#mail/dns/spf-record.ts";
@@ -86,7 +88,7 @@ async function checkSpf(
 ): Promise<Finding> {
   const say = of("SPF");
   if (answer.outcome === "failed") {
-    return say("not_checked", `${domain} could not be looked up (${answer.reason}).`);
+    return say("not_checked", lookUpFault(domain, answer));
   }
   const [text, ...others] = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
   if (text === undefined) {

@@ -2,7 +2,9 @@
  * Checks forward-confirmed reverse DNS of the source addresses and their EHLO names (RFC 1912 section 2.1): large
  * receivers refuse mail without it.
  */
+
 import { isIP } from "node:net";
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { NetworkResolver } from "#dns/network-resolver.ts";
 import { reverseName } from "#mail/dns/reverse-name.ts";
 import { type Finding, of } from "./finding.ts";
@@ -52,7 +54,7 @@ function nowhere(mailHostname: string): Finding {
 async function checkGreeting(resolver: NetworkResolver, { ip, name }: Greeting): Promise<Finding> {
   const answer = await resolver.ptr(reverseName(ip));
   if (answer.outcome === "failed") {
-    return say("not_checked", `The name of ${ip} could not be looked up (${answer.reason}).`);
+    return say("not_checked", lookUpFault(`The name of ${ip}`, answer));
   }
   const names = answer.outcome === "found" ? answer.records : [];
   if (!names.includes(name)) {
@@ -83,8 +85,5 @@ async function findAddresses(
   const answer = await (family === 4 ? resolver.ipv4(name) : resolver.ipv6(name));
   if (answer.outcome === "found") return answer.records;
   if (answer.outcome === "absent") return [];
-  return say(
-    "not_checked",
-    `The IPv${family} addresses of ${name} could not be looked up (${answer.reason}).`,
-  );
+  return say("not_checked", lookUpFault(`The IPv${family} addresses of ${name}`, answer));
 }

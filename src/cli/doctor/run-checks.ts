@@ -13,6 +13,7 @@ import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { checkArchive, checkDatabase, checkDisk } from "./database-clock-disk.ts";
+import { checkDnsServers } from "./dns-servers.ts";
 import { checkDirectWay, checkRelay } from "./egress.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkMailNames } from "./own-dns-records.ts";
@@ -39,7 +40,8 @@ export async function examine(environment: Environment, mxOf: string | null): Pr
   const { findings, sendingIps } = await lookIntoDatabase(environment, config);
   // After the embedded database, which creates the folder.
   const disk = await checkDisk(config.DATA_DIR);
-  return [settings, ...findings, disk, ...(await checkMail(config, sendingIps, mxOf))];
+  const dnsServers = await checkDnsServers(config, DNS);
+  return [settings, ...findings, disk, ...dnsServers, ...(await checkMail(config, sendingIps, mxOf))];
 }
 
 function readSettings(environment: Environment): Config | ConfigError {
@@ -85,10 +87,22 @@ async function checkMail(
   mxOf: string | null,
 ): Promise<Finding[]> {
   const { MAIL_MODE, MAIL_HOSTNAME, PLATFORM_FROM } = config;
+  const ignored =
+    mxOf === null || MAIL_MODE === "direct"
+      ? []
+      : [
+          of("--mx-of")(
+            "not_checked",
+            `MAIL_MODE is ${MAIL_MODE}: no mail host is asked, so it was ignored.`,
+          ),
+        ];
   if (MAIL_MODE === "capture") {
     const value = inboxToken(config).find();
     const inbox = value === undefined ? "" : ` The inbox is at ${inboxAddress(localUrl(config), { value })}`;
-    return [of("mail")("not_checked", `MAIL_MODE is capture: nothing leaves this machine.${inbox}`)];
+    return [
+      of("mail")("not_checked", `MAIL_MODE is capture: nothing leaves this machine.${inbox}`),
+      ...ignored,
+    ];
   }
   const resolver = createResolver({ servers: config.DNS_SERVERS, ...DNS });
   const domain = mxOf ?? (PLATFORM_FROM === null ? null : domainOf(PLATFORM_FROM));
@@ -99,5 +113,5 @@ async function checkMail(
     checkMailNames(resolver, config, sendingIps),
     checkPublicUrl(config),
   ]);
-  return [way, ...reverse, ...names, url];
+  return [way, ...ignored, ...reverse, ...names, url];
 }

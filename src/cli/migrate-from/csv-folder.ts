@@ -11,9 +11,13 @@ import type { SubscriberStatus } from "#audience/subscribers/memberships/status.
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import { ApiError } from "#platform/errors.ts";
+import { listNameOf, statusesOfFiles } from "./file-statuses.ts";
 import { faultInFile, type GivenFile, openGivenFiles, sentenceOfFile } from "./given-files.ts";
 import { openNamedRows } from "./named-rows.ts";
 import type { Given, Source, SourceOptions } from "./source.ts";
+
+/** The status is that of the file, if the caller names it, or of all. */
+type ListOptions = Pick<SourceOptions, "status" | "optOutColumns">;
 
 const IGNORE = "ignore";
 const SUPPRESSIONS = /^suppressions?$/i;
@@ -28,21 +32,23 @@ const reasons: readonly {
   { words: /bounce|invalid|clean|hard|unknown user/i, list: "Suppressed before: bounced", status: "bounced" },
   { words: /unsub|opt.?out/i, list: "Suppressed before: unsubscribed", status: "unsubscribed" },
 ];
-const OTHER_REASON = { list: "Suppressed before", status: null };
+const OTHER_REASON = { list: "Suppressed before", status: "unsubscribed" } as const;
 
 export async function* readCsvFolder(path: string, options: SourceOptions): Source {
   const files = (await openGivenFiles(path, options.folder)).filter(({ name }) => !/\.html?$/i.test(name));
-  if (options.status !== undefined && files.every((file) => SUPPRESSIONS.test(listNameOf(file)))) {
+  const ofPeople = files.filter(isOfPeople);
+  if ((options.status !== undefined || options.statusesOfFiles.size > 0) && ofPeople.length === 0) {
     throw new Error(`--status is for files of people, and ${path} has suppressions alone: leave it out`);
   }
+  const statuses = statusesOfFiles(ofPeople, options.statusesOfFiles);
   for (const file of files) {
-    const name = listNameOf(file);
-    yield* SUPPRESSIONS.test(name) ? readSuppressions(file) : readList(file, name, options);
+    const status = statuses.get(file) ?? options.status;
+    yield* isOfPeople(file) ? readList(file, { ...options, status }) : readSuppressions(file);
   }
 }
 
-function listNameOf({ name }: GivenFile): string {
-  return basename(name).replace(/\.\w+$/, "");
+function isOfPeople(file: GivenFile): boolean {
+  return !SUPPRESSIONS.test(listNameOf(file));
 }
 
 async function* readSuppressions(file: GivenFile): AsyncGenerator<Given> {
@@ -55,18 +61,18 @@ async function* readSuppressions(file: GivenFile): AsyncGenerator<Given> {
   }
 }
 
-async function* readList(file: GivenFile, list: string, options: SourceOptions): AsyncGenerator<Given> {
+async function* readList(file: GivenFile, options: ListOptions): AsyncGenerator<Given> {
   try {
-    yield* readPeople(file, list, options);
+    yield* readPeople(file, options);
   } catch (fault) {
     throw faultInFile(file, fault);
   }
 }
 
 /** @throws ApiError BAD_REQUEST for a file that is no table, or whose sender has to say who gets no mail */
-async function* readPeople(file: GivenFile, list: string, options: SourceOptions): AsyncGenerator<Given> {
+async function* readPeople(file: GivenFile, options: ListOptions): AsyncGenerator<Given> {
   const { table, rows, others } = await openList(file, options);
-  yield { kind: "list", key: file.name, name: list };
+  yield { kind: "list", key: file.name, name: listNameOf(file) };
   for (const warning of table.warnings) yield { kind: "note", text: sentenceOfFile(file, warning) };
   for await (const { line, cells } of table.file.rows()) {
     if (line <= table.header.line || cells.every((cell) => cell.trim() === "")) continue;
@@ -87,13 +93,14 @@ async function* readPeople(file: GivenFile, list: string, options: SourceOptions
       first_name: person.first_name ?? "",
       last_name: person.last_name ?? "",
       ...(table.columns.source && { source: person.source }),
+      row: { file: file.name, line },
       memberships: [{ list: file.name, status: person.status ?? "active" }],
       values: others.map(({ place, header }) => [header, unguardFormula(cells[place] ?? "")] as const),
     };
   }
 }
 
-async function openList(file: GivenFile, { status, optOutColumns }: SourceOptions) {
+async function openList(file: GivenFile, { status, optOutColumns }: ListOptions) {
   const table: Table = await openTable(file.path, {}, []);
   // A folder has files with different columns.
   const names = new Set([IGNORE, ...table.header.cells.map((name) => name.trim().toLowerCase())]);

@@ -52,10 +52,10 @@ test("each CSV file of a folder becomes a list, with types of fields, opt-outs a
   await mkdir(folder);
   const files: Readonly<Record<string, string>> = {
     "Kunden.csv":
-      "E-Mail;Vorname;Nachname;Punkte;Seit;PLZ;Status (alt);Abgemeldet\nin@x.example;Zoë;Müller;7;2019-05-06;01234;=x;\nout@x.example;Bob;Lee;8;2019-05-07;10115;gut;ja\ndead@x.example;Ida;Ray;;;;;\nkaputt;Tom;May;;;;;\n",
+      "E-Mail;Vorname;Nachname;Punkte;Seit;PLZ;Status (alt);Abgemeldet\nin@x.example;Zoë;Müller;7;2019-05-06;01234;=x;\nout@x.example;Bob;Lee;8;2019-05-07;10115;gut;ja\ndead@x.example;Ida;Ray;;;;;\nrene@x.example;René;Roy;;;;;\nkaputt;Tom;May;;;;;\n",
     "News.csv": "email,status\nin@x.example,unsubscribed\nshop@gone.example,\n",
     "suppressions.csv":
-      "email,reason\ndead@x.example,Hard bounce\nangry@x.example,spam complaint\n@gone.example,\n",
+      "email,reason\ndead@x.example,Hard bounce\nangry@x.example,spam complaint\n@gone.example,\nRene@x.example,\n",
   };
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   // An unpacked zip file of macOS has copies that are no table, and other programs keep files of their own.
@@ -78,6 +78,7 @@ test("each CSV file of a folder becomes a list, with types of fields, opt-outs a
       },
       "out@x.example": expect.objectContaining({ status: "unsubscribed" }),
       "dead@x.example": expect.objectContaining({ status: "bounced" }),
+      "rene@x.example": expect.objectContaining({ status: "unsubscribed" }),
     },
     News: {
       "in@x.example": expect.objectContaining({ status: "unsubscribed" }),
@@ -93,9 +94,9 @@ test("each CSV file of a folder becomes a list, with types of fields, opt-outs a
   expect(await migration.suppressions()).toEqual({
     "Suppressed before: bounced": ["dead@x.example"],
     "Suppressed before: complained": ["angry@x.example"],
-    "Suppressed before": ["gone.example"],
+    "Suppressed before": ["gone.example", "rene@x.example"],
   });
-  expect(done.leftOut).toEqual([expect.stringMatching(/^person,"?Kunden.csv, line 5"?,kaputt,/)]);
+  expect(done.leftOut).toEqual([expect.stringMatching(/^person,"?Kunden.csv, line 6"?,kaputt,/)]);
   await migration.run(words);
   expect(await migration.people()).toEqual(people);
 });
@@ -119,6 +120,46 @@ test("a file that may say who gets no mail is refused until the caller decides, 
     Others: { "other@x.example": { status: "active" } },
   });
   expect(done.stdout).toMatch(/LIST +IS +ACTIVE +UNSUBSCRIBED/);
+});
+
+test("a status for one file takes precedence over that of all files, and the refusal of a file names it", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "statuses");
+  await mkdir(join(folder, "old"), { recursive: true });
+  for (const [name, email] of [
+    ["Kunden.csv", "kunde@x.example"],
+    ["cleaned_members.csv", "gone@x.example"],
+    ["old/Kunden.csv", "old@x.example"],
+    ["suppressions.csv", "supp@x.example"],
+  ] as const) {
+    await writeFile(join(folder, name), `email\n${email}\n`);
+  }
+  const run = (...words: string[]) => migration.run(["csv-folder", "--from", folder, ...words]);
+  const { code, stderr } = await run();
+  const [, advised = ""] = /--status '([^']+)'/.exec(stderr) ?? [];
+  expect([code, advised], stderr).toEqual([1, "cleaned_members.csv=bounced"]);
+  for (const [word, refusal, sentence] of [
+    ["Weg=bounced", 1, "no file of people is called so: Kunden.csv, cleaned_members.csv, old/Kunden.csv\n"],
+    ["suppressions=bounced", 1, "no file of people is called so"],
+    ["cleaned_members=gone", 2, "one of active, unsubscribed, bounced, complained"],
+    ["=bounced", 2, "one of active"],
+  ] as const) {
+    const refused = await run("--status", advised, "--status", word);
+    expect(refused).toMatchObject({ code: refusal, stderr: expect.stringContaining(sentence) });
+  }
+  const ambiguous = await run("--status", "Kunden=bounced");
+  expect(ambiguous.stderr).toContain("several files are called so: Kunden.csv, old/Kunden.csv\n");
+  const twice = await run("--status", "cleaned_members=active", "--status", advised);
+  expect(twice.stderr).toContain("two statuses, active and bounced");
+  expect(await migration.people()).toEqual({});
+  const words = ["--status", advised, "--status", "active", "--status", "old/Kunden.csv=unsubscribed"];
+  const done = await run(...words);
+  expect(done.code, done.stderr).toBe(0);
+  expect(await migration.people()).toMatchObject({
+    Kunden: { "kunde@x.example": { status: "active" } },
+    cleaned_members: { "gone@x.example": { status: "bounced" } },
+    "Kunden (2)": { "old@x.example": { status: "unsubscribed" } },
+  });
 });
 
 test("advice about a file says what to do in place of a field that the command does not take", async () => {
@@ -150,6 +191,40 @@ test("advice about a file says what to do in place of a field that the command d
   const nameColumns = "(here: put a row with the names of the columns at the top of the file)";
   for (const at of [1, 2, 3]) expect(said[at]).toContain(nameColumns);
   for (const at of [4, 5]) expect(said[at]).toContain("(here: save the file as UTF-8)");
+});
+
+test("of a person's rows on a list the last counts with the worst status, and the others are reported by their lines", async () => {
+  const migration = await startMigration(service);
+  const folder = join(migration.folder, "twice");
+  await mkdir(folder);
+  const rows = [
+    "ada@x.example,Ada,",
+    "bob@x.example,Bob,",
+    "ADA@x.example,A.,unsubscribed",
+    "Ada@x.example,Ada L.,",
+  ];
+  await writeFile(join(folder, "Kunden.csv"), `email,first name,status\n\n${rows.join("\n")}\n`);
+  await writeFile(join(folder, "News.csv"), "email\nada@x.example\n");
+  const words = ["csv-folder", "--from", folder];
+  const duplicates = [
+    'duplicate,"Kunden.csv, line 3",ada@x.example,"is replaced: Kunden.csv, line 5 has the same address"',
+    'duplicate,"Kunden.csv, line 5",ada@x.example,"is replaced: Kunden.csv, line 6 has the same address"',
+  ];
+  for (const isDryRun of [true, false]) {
+    const run = await migration.run([...words, ...(isDryRun ? ["--dry-run"] : [])]);
+    expect(run.leftOut, run.stderr).toEqual(duplicates);
+    expect(run.stdout).toMatch(/Kunden +\S.* 1 +1 +0 +0\b/);
+    expect(run.stdout).toMatch(/Left out: 2 duplicates\. \S+ has each with the reason/);
+  }
+  expect(await migration.people()).toMatchObject({
+    Kunden: {
+      "ada@x.example": { name: "Ada L.", status: "unsubscribed" },
+      "bob@x.example": { status: "active" },
+    },
+    News: { "ada@x.example": { status: "active" } },
+  });
+  const { report } = await migration.run([...words, "--json"]);
+  expect(report.left_out).toMatchObject({ person: 0, duplicate: 2 });
 });
 
 test("a value that a known custom field does not take is left out, and its person comes", async () => {

@@ -8,6 +8,7 @@ import { openPromise } from "yauzl";
 import { type FieldHints, withFieldHints } from "#cli/command/field-hints.ts";
 import { fileFault } from "#cli/command/file-fault.ts";
 import { ApiError } from "#platform/errors.ts";
+import { shellQuoted } from "#platform/shell-quoted.ts";
 import { OctetBudget } from "./octet-budget.ts";
 
 export interface GivenFile {
@@ -100,15 +101,15 @@ const NAME_COLUMNS = "put a row with the names of the columns at the top of the 
 /** The fields without an option are settled in the file. */
 const hints: FieldHints = {
   encoding: "save the file as UTF-8",
-  status: "status is --status",
   opt_out_column: "opt_out_column is --opt-out-column",
   mapping: NAME_COLUMNS,
   has_header: NAME_COLUMNS,
 };
 
 /** Names the file in a sentence of an import about it, and says what to do here. */
-export function sentenceOfFile(file: GivenFile, sentence: string): string {
-  return `${file.name}: ${withFieldHints(sentence, hints)}`;
+export function sentenceOfFile({ name }: GivenFile, sentence: string): string {
+  const status = `status=bounced is --status ${shellQuoted(`${name}=bounced`)}, for this file alone`;
+  return `${name}: ${withFieldHints(sentence, { ...hints, status })}`;
 }
 
 /** Names the file in a sentence about its content. Other faults stay as they are. */

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { readAddress } from "#audience/files/address-cell.ts";
-import { rank } from "#audience/imports/opt-outs/read-cell.ts";
+import { worse } from "#audience/imports/opt-outs/read-cell.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { LONGEST_PERSON_NAME, LONGEST_SOURCE } from "#audience/subscribers/subscriber-input.ts";
 import { readEntryValue } from "#audience/suppression-lists/entry-value.ts";
@@ -14,6 +14,7 @@ import { FieldSurvey, type PlannedField } from "./field-survey.ts";
 import type { MigrationReport } from "./report.ts";
 import type {
   DeclaredField,
+  FileRow,
   Given,
   GivenList,
   GivenPerson,
@@ -31,6 +32,7 @@ export interface SpooledPerson {
   readonly last_name: string;
   readonly source: string;
   readonly status: SubscriberStatus;
+  readonly row?: FileRow;
   /** By names of custom fields. */
   readonly values: readonly (readonly [name: string, value: GivenValue])[];
 }
@@ -88,7 +90,7 @@ export class Intake {
 
   /** The worse of a status and what the suppressions say of the address. */
   statusOf({ email, status }: Pick<SpooledPerson, "email" | "status">): SubscriberStatus {
-    return worse(status, this.#statuses.get(email));
+    return worse(status, this.#statuses.get(email) ?? null);
   }
 
   #take(one: Given): Promise<void> | void {
@@ -180,6 +182,7 @@ export class Intake {
         last_name: cut(names.last_name, LONGEST_PERSON_NAME),
         source: cut(oneLine(person.source ?? "") || this.#product, LONGEST_SOURCE),
         status,
+        ...(person.row && { row: person.row }),
         values: [...values],
       });
     }
@@ -192,7 +195,7 @@ export class Intake {
     if (entry === undefined) return omit("is neither an address nor a domain");
     if (separator.test(entry.normalized)) return omit("holds a separator of entries");
     if (status !== null && entry.type === "email") {
-      this.#statuses.set(entry.normalized, worse(status, this.#statuses.get(entry.normalized)));
+      this.#statuses.set(entry.normalized, worse(status, this.#statuses.get(entry.normalized) ?? null));
     }
     const name = displayName(list);
     let spool = this.#suppressions.get(name);
@@ -202,10 +205,6 @@ export class Intake {
     }
     await spool.add(entry.normalized);
   }
-}
-
-function worse(one: SubscriberStatus, other: SubscriberStatus | undefined): SubscriberStatus {
-  return other !== undefined && rank(other) > rank(one) ? other : one;
 }
 
 /** A value that can be stored; undefined for none. */

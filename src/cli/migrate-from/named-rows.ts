@@ -3,6 +3,7 @@ import { addressInCell } from "#audience/files/address-cell.ts";
 import { headerKey } from "#audience/files/known-column-names.ts";
 import { type CsvFile, openCsv } from "#platform/csv/read.ts";
 import { faultInFile, type GivenFile } from "./given-files.ts";
+import type { FileRow } from "./source.ts";
 
 const MOST_SHOWN = 20;
 
@@ -53,10 +54,10 @@ export class NamedRows {
   async *rows(): AsyncGenerator<NamedRow, void, undefined> {
     try {
       let isHeader = true;
-      for await (const { cells } of this.#csv.rows()) {
+      for await (const { line, cells } of this.#csv.rows()) {
         const isFilled = !isHeader && cells.some((cell) => cell.trim() !== "");
         isHeader = false;
-        if (isFilled) yield new NamedRow(cells, this.#header, this.#places);
+        if (isFilled) yield new NamedRow({ file: this.#file.name, line }, cells, this.#header, this.#places);
       }
     } catch (fault) {
       throw faultInFile(this.#file, fault);
@@ -65,11 +66,18 @@ export class NamedRows {
 }
 
 export class NamedRow {
+  readonly fileRow: FileRow;
   readonly #cells: readonly string[];
   readonly #header: readonly string[];
   readonly #places: ReadonlyMap<string, number>;
 
-  constructor(cells: readonly string[], header: readonly string[], places: ReadonlyMap<string, number>) {
+  constructor(
+    fileRow: FileRow,
+    cells: readonly string[],
+    header: readonly string[],
+    places: ReadonlyMap<string, number>,
+  ) {
+    this.fileRow = fileRow;
     this.#cells = cells;
     this.#header = header;
     this.#places = places;

@@ -6,7 +6,6 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
 import { cellOfAddress } from "#audience/files/address-cell.ts";
-import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import type { SpooledPerson } from "./intake.ts";
@@ -32,7 +31,6 @@ export async function* writePeopleFiles(
   folder: string,
   people: AsyncIterable<SpooledPerson>,
   fields: readonly KnownField[],
-  statusOf: (person: SpooledPerson) => SubscriberStatus,
   onRefused: OnRefused,
 ): AsyncGenerator<{ readonly path: string; readonly rows: number }, void, undefined> {
   const columns = fields.map((field) => ({
@@ -54,7 +52,7 @@ export async function* writePeopleFiles(
             isOver = true;
             return;
           }
-          const line = await lineOf(person, statusOf(person), columns, onRefused);
+          const line = await lineOf(person, columns, onRefused);
           octets += Buffer.byteLength(line);
           yield line;
         }
@@ -69,8 +67,7 @@ export async function* writePeopleFiles(
 }
 
 async function lineOf(
-  { email, first_name, last_name, source, values }: SpooledPerson,
-  status: SubscriberStatus,
+  { email, first_name, last_name, status, source, values }: SpooledPerson,
   columns: readonly FieldColumn[],
   onRefused: OnRefused,
 ): Promise<string> {

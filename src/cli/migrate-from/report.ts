@@ -153,6 +153,7 @@ export class MigrationReport {
   #omitted(): string {
     const words: Readonly<Record<OmissionKind, string>> = {
       person: "person",
+      duplicate: "duplicate",
       value: "value",
       suppression: "suppression",
       template: "template",
@@ -168,13 +169,6 @@ export class MigrationReport {
       : `Left out: ${counts.join(", ")}. ${this.#path} has each with the reason.\n`;
   }
 }
-
-export const noPeople: Readonly<Record<SubscriberStatus, number>> = {
-  active: 0,
-  unsubscribed: 0,
-  bounced: 0,
-  complained: 0,
-};
 
 type Row = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -27,6 +27,12 @@ export interface DeclaredField {
 
 export type GivenValue = string | number | boolean | readonly string[];
 
+/** A row of a file, by the line on which it starts, from 1. */
+export interface FileRow {
+  readonly file: string;
+  readonly line: number;
+}
+
 export interface GivenPerson {
   readonly kind: "person";
   readonly email: string;
@@ -35,6 +41,8 @@ export interface GivenPerson {
   /** Where the person comes from; empty: the product. */
   readonly source?: string;
   readonly memberships: readonly { readonly list: string; readonly status: SubscriberStatus }[];
+  /** The row of a file that has the person; undefined for what an API says. */
+  readonly row?: FileRow;
   /** Values by the source's names of fields, or by names of our own. */
   readonly values: readonly (readonly [name: string, value: GivenValue])[];
 }
@@ -45,7 +53,7 @@ export interface GivenSuppression {
   /** Name of the suppression list, which says why. */
   readonly list: string;
   readonly value: string;
-  /** What this person is on every list; null if the suppression says nothing about memberships. */
+  /** What the person of this address is on every list; null if the suppression says nothing about memberships. */
   readonly status: SubscriberStatus | null;
 }
 
@@ -73,8 +81,11 @@ export interface GivenOmission {
   readonly reason: string;
 }
 
-/** What an omission is about. A value that is left out does not keep its person from coming. */
-export const omissionKinds = ["person", "value", "suppression", "template", "field"] as const;
+/**
+ * What an omission is about. A value that is left out does not keep its person from coming, and a duplicate is a row whose
+ * person comes by a later one.
+ */
+export const omissionKinds = ["person", "duplicate", "value", "suppression", "template", "field"] as const;
 export type OmissionKind = (typeof omissionKinds)[number];
 
 /** A sentence for the report. */
@@ -100,6 +111,8 @@ export interface SourceOptions {
   readonly list: string | undefined;
   /** The status of people of files that do not say it; undefined: the caller has not said it either. */
   readonly status: SubscriberStatus | undefined;
+  /** The status of people of single files, by the names that the caller gave; it takes precedence over `status`. */
+  readonly statusesOfFiles: ReadonlyMap<string, SubscriberStatus>;
   /** Columns of files that say who gets no mail, in place of those that are found by their names; or `ignore`. */
   readonly optOutColumns: readonly string[];
   /** A folder for files, which is deleted after the run. */

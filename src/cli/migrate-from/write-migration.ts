@@ -8,11 +8,12 @@ import { MOST_OPTIONS } from "#audience/custom-fields/read-definition.ts";
 import { addressInCell } from "#audience/files/address-cell.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { PlannedField } from "./field-survey.ts";
-import type { Intake, SpooledList } from "./intake.ts";
+import type { Intake, SpooledList, SpooledPerson } from "./intake.ts";
+import { ListedPeople } from "./listed-people.ts";
 import { writePeopleFiles } from "./people-file.ts";
 import type { KnownField, PosthasteApi } from "./posthaste-api.ts";
 import { RefusedCall } from "./remote-api.ts";
-import { type MigrationReport, noPeople, type WrittenCounts } from "./report.ts";
+import type { MigrationReport, WrittenCounts } from "./report.ts";
 import type { GivenTemplate } from "./source.ts";
 import type { Spool } from "./spool.ts";
 
@@ -153,25 +154,33 @@ export class MigrationWriter {
 
   async #writePeople(list: SpooledList, knownId: string | undefined, fields: readonly KnownField[]) {
     const { folder, isDryRun, say } = this.#options;
-    const people = { ...noPeople };
-    const statusOf: Intake["statusOf"] = (person) => {
-      const status = this.#intake.statusOf(person);
-      people[status]++;
-      return status;
-    };
+    const listed = new ListedPeople(list.people.count);
     const onRefused = (name: string, field: string, reason: string) =>
       this.#report.omit({ what: "value", where: list.name, name, reason: `${field} ${reason}` });
     const id = knownId ?? (isDryRun ? undefined : await this.#createList(list));
     let written: WrittenCounts | null = null;
     let done = 0;
-    for await (const part of writePeopleFiles(folder, list.people.lines(), fields, statusOf, onRefused)) {
+    for await (const part of writePeopleFiles(folder, this.#counted(list, listed), fields, onRefused)) {
       if (isDryRun || id === undefined) continue;
       const counts = await this.#importPart(list.name, id, part.path);
       written = written === null ? counts : sumOf(written, counts);
       done += part.rows;
       say(`${done.toLocaleString("en")} of ${list.people.count.toLocaleString("en")} people: ${list.name}`);
     }
-    return { people, written };
+    return { people: listed.counts, written };
+  }
+
+  /** The people of a list with the statuses that they get. Rows that a later one replaces come, too: an import ignores them. */
+  async *#counted(list: SpooledList, listed: ListedPeople): AsyncGenerator<SpooledPerson> {
+    for await (const person of list.people.lines()) {
+      const { status, replaced } = listed.add(person, this.#intake.statusOf(person));
+      if (replaced !== undefined) {
+        const [where = list.name, later = "a later one"] = [replaced, person].map(placeOf);
+        const reason = `is replaced: ${later} has the same address`;
+        await this.#report.omit({ what: "duplicate", where, name: person.email, reason });
+      }
+      yield { ...person, status };
+    }
   }
 
   #createList({ name, description, isDoubleOptIn }: SpooledList): Promise<string> {
@@ -232,6 +241,10 @@ export class MigrationWriter {
       return fault.message;
     }
   }
+}
+
+function placeOf({ row }: Pick<SpooledPerson, "row">): string | undefined {
+  return row === undefined ? undefined : `${row.file}, line ${row.line}`;
 }
 
 function sumOf(one: WrittenCounts, other: WrittenCounts): WrittenCounts {

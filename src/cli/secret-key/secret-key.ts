@@ -13,7 +13,7 @@ import {
   retireOtherKeys,
   saveSecretKey,
 } from "#platform/secrets/key-fingerprints-store.ts";
-import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { findSecretKeys, keyFile, loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type MachineKeys, machineKeys } from "./machine-keys.ts";
@@ -60,7 +60,14 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
     .action(async () => {
       const { SECRET_KEY, DATA_DIR } = readConfig(environment);
       // A missing key is created, because the earlier key is lost.
+      const isNew = findSecretKeys(SECRET_KEY, DATA_DIR) === undefined;
       const { fingerprints } = createSecrets(...loadSecretKeys(SECRET_KEY, DATA_DIR));
+      // Before the database is asked: if that fails, the file is there.
+      if (isNew) {
+        stdout.write(
+          `This machine had no secret key: a new one is in ${keyFile(DATA_DIR)}. Keep a copy in another place, apart from backups, and give every machine the same key.\n`,
+        );
+      }
       await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {
           await retireOtherKeys(tx, fingerprints);

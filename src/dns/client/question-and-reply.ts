@@ -70,6 +70,11 @@ export function readServer(text: string): Server {
   return { host, port: Number(port) };
 }
 
+/** The inverse of `readServer`, always with the port. */
+export function serverText({ host, port }: Server): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** The DNS servers of the system (/etc/resolv.conf). Search domains are never used. */
 export class SystemServers {
   #servers: readonly Server[] = [];

@@ -1,5 +1,6 @@
 /** Checks that a key's record is in the DNS. Its p= value is compared, not the text (mail/dkim/dkim.ts). */
 
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
@@ -22,7 +23,7 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
   const place = { type, host, expected: value, found_host: null };
   const answer = await resolver.txt(host);
   if (answer.outcome === "failed") {
-    const message = `${host} could not be looked up (${answer.reason}).`;
+    const message = lookUpFault(host, answer);
     return diagnosed({ ...place, status: "error", found: [], message });
   }
   const texts = answer.outcome === "found" ? answer.records : [];

@@ -2,6 +2,7 @@
  * Checks that a customer's host is a CNAME of one of ours. An address record is not enough: a CNAME follows when our
  * addresses change.
  */
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { diagnosed } from "./diagnose.ts";
 import type { DnsCheck } from "./dns-check.ts";
@@ -13,7 +14,7 @@ export async function checkAlias(resolver: Resolver, host: string, target: strin
   const found = answer.outcome === "found" ? [...answer.records] : [];
   const place = { host, type: "CNAME", expected: target, found, found_host: null } as const;
   if (answer.outcome === "failed") {
-    const message = `${host} could not be looked up (${answer.reason}).`;
+    const message = lookUpFault(host, answer);
     return diagnosed({ ...place, status: "error", message });
   }
   if (found.length === 0) return checkAddresses(resolver, place);

@@ -4,6 +4,7 @@
  * record of another purpose, or the token of another workspace, proves nothing.
  */
 
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { diagnosed } from "#identity/dns-checks/diagnose.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
@@ -20,7 +21,7 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
       const texts = answer.outcome === "found" ? answer.records : [];
       const found = texts.filter((text) => spelling(text).startsWith(PREFIX));
       const isProved = found.some((text) => spelling(text) === expected);
-      return { host, found, isProved, fault: answer.outcome === "failed" ? answer.reason : null };
+      return { host, found, isProved, failure: answer.outcome === "failed" ? answer : null };
     }),
   );
   const places = [atOwnHost, atDomain].filter((place) => place !== undefined);
@@ -42,9 +43,8 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
   if (proof !== undefined) {
     return conclude("verified", `The verification record is published at ${proof.host}.`, proof);
   }
-  const fault = places.find((place) => place.fault !== null);
-  if (fault !== undefined) {
-    return conclude("error", `${fault.host} could not be looked up (${fault.fault}).`);
+  for (const { host, failure } of places) {
+    if (failure !== null) return conclude("error", lookUpFault(host, failure));
   }
   const other = places.find((place) => place.found.length > 0);
   if (other !== undefined) {

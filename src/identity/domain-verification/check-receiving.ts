@@ -2,6 +2,7 @@
  * Checks that mail to a domain with inbound routes comes here: its most preferred mail servers (RFC 5321 section 5.1) have to
  * be ours, because senders try them first.
  */
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 
@@ -50,8 +51,7 @@ export async function checkReceiving(
     diagnosis: null,
     message,
   });
-  if (answer.outcome === "failed")
-    return conclude("error", `${host} could not be looked up (${answer.reason}).`);
+  if (answer.outcome === "failed") return conclude("error", lookUpFault(host, answer));
   if (!ours.areKnown) {
     return conclude("error", "The mail servers of this service could not be looked up: check again later.");
   }

@@ -2,7 +2,9 @@
  * The DMARC policy of a domain: parses the record (RFC 7489 section 6.3, RFC 9989 section 4.7) and finds it at the
  * domain or at its organizational domain by the public suffix list.
  */
+
 import { getDomain } from "tldts";
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { isMeantAsDmarc } from "./dmarc-repair.ts";
 import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
@@ -97,8 +99,7 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
     record,
     message,
   });
-  if (answer.outcome === "failed")
-    return conclude("error", `${host} could not be looked up (${answer.reason}).`);
+  if (answer.outcome === "failed") return conclude("error", lookUpFault(host, answer));
   const [text] = found;
   if (text === undefined) {
     const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];

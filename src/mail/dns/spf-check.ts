@@ -5,6 +5,7 @@
  * stops at the first match. No function throws; a DNS failure gives the status "error", which is inconclusive.
  */
 
+import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Lookup, Resolver } from "#dns/resolver-interface.ts";
 import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
 import {
@@ -102,7 +103,7 @@ export async function checkSpf(
   });
 
   if (answer.outcome === "failed") {
-    return conclude("error", `The TXT records of ${name} could not be looked up (${answer.reason}).`);
+    return conclude("error", lookUpFault(`The TXT records of ${name}`, answer));
   }
   const [text] = found;
   if (text === undefined) {

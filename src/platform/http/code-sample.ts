@@ -2,6 +2,7 @@
  * Examples of the API reference, which test/openapi-examples.test.ts records, and request samples made from them: curl commands
  * that can be pasted into a shell.
  */
+import { shellQuoted } from "#platform/shell-quoted.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { eventsOfStream } from "./response/event-stream.ts";
 
@@ -49,18 +50,15 @@ export function curlSample(
   const isForm = file !== undefined;
   const isStream = eventsOfStream(endpoint.answer) !== undefined;
   const command = [
-    `curl${isStream ? " -N" : ""}${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`,
+    `curl${isStream ? " -N" : ""}${method === "GET" ? "" : ` -X ${method}`} ${shellQuoted(url)}`,
     ...authenticationOf(endpoint),
     body !== undefined && !isForm && `-H "Content-Type: application/json"`,
-    body !== undefined && !isForm && `-d ${quoted(JSON.stringify(body, null, 2))}`,
+    body !== undefined && !isForm && `-d ${shellQuoted(JSON.stringify(body, null, 2))}`,
     ...Object.entries(isForm ? (body ?? {}) : {}).map(([name, value]) =>
-      name === file ? `-F "${name}=@people.csv;type=text/csv"` : `-F ${quoted(`${name}=${String(value)}`)}`,
+      name === file
+        ? `-F "${name}=@people.csv;type=text/csv"`
+        : `-F ${shellQuoted(`${name}=${String(value)}`)}`,
     ),
   ];
   return command.filter((part) => part !== false).join(" \\\n  ");
-}
-
-/** In single quotes, as a POSIX shell reads it. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

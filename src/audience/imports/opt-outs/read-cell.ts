@@ -78,8 +78,11 @@ function stateIn(text: string): SubscriberStatus | undefined {
 }
 
 /** The worse of two statuses: another column cannot undo an opt-out. */
-export function worse(one: SubscriberStatus | null, two: SubscriberStatus | null): SubscriberStatus | null {
-  return rank(two) > rank(one) ? two : one;
+export function worse<One extends SubscriberStatus | null>(
+  one: One,
+  two: SubscriberStatus | null,
+): One | SubscriberStatus {
+  return two !== null && rank(two) > rank(one) ? two : one;
 }
 
 export const order: readonly (SubscriberStatus | null)[] = [

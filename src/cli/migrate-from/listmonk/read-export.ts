@@ -30,6 +30,7 @@ export async function* readListmonkExport(path: string, { list, status, folder }
         kind: "person",
         email,
         ...splitName(row.of("name")),
+        row: row.fileRow,
         memberships: [{ list, status: ofPerson === "enabled" ? status : "unsubscribed" }],
         values: [
           ...attributeValues(parsed(row.of("attributes"))),

@@ -91,6 +91,7 @@ async function* readContacts(
       email,
       first_name: row.of("First Name", "FNAME"),
       last_name: row.of("Last Name", "LNAME"),
+      row: row.fileRow,
       memberships: [{ list: audience, status }],
       values: [
         ...values,

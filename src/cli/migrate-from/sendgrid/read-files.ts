@@ -78,6 +78,7 @@ export async function* contactsOf(
       email: row.of("EMAIL"),
       first_name: row.of("FIRST_NAME"),
       last_name: row.of("LAST_NAME"),
+      row: row.fileRow,
       memberships: [{ list, status }],
       values: [
         ...row.filled.filter(([name]) => !otherColumns.has(name.toUpperCase())),

@@ -1,0 +1,4 @@
+/** The text in single quotes, as one word of a POSIX shell. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
