@@ -89,7 +89,6 @@ describe("failure", () => {
       outcome: "failed",
       reason: "ETIMEOUT",
       isUnanswered: true,
-      servers: [dns.address],
     });
     expect(performance.now() - started).toBeLessThan(10_000);
   });

@@ -76,7 +76,7 @@ export function recordLookup<Data>(
       return {
         outcome: "failed",
         reason,
-        ...(isUnanswered && { isUnanswered, servers: asked.map(serverText) }),
+        ...(isUnanswered && { isUnanswered }),
         ...(othersAnswered && { othersAnswered }),
       };
     }

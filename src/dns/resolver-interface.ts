@@ -26,8 +26,6 @@ export type Lookup<RecordType> =
       readonly isUnanswered?: true;
       /** With `isUnanswered`: they answered other questions meanwhile, so the name servers of this name are at fault. */
       readonly othersAnswered?: true;
-      /** With `isUnanswered`: the servers that were asked, as in DNS_SERVERS. */
-      readonly servers?: readonly string[];
     };
 
 /** One mail exchanger; `exchange` is lower-case without the trailing dot, "" for the null MX (RFC 7505). */

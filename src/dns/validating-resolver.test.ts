@@ -75,7 +75,7 @@ test("the answer for an alias names its target", async () => {
 
 test("a refusal of the validator, and no answer, are failures", async () => {
   expect(await resolver.mx("bogus.test")).toEqual({ outcome: "failed", reason: "ESERVFAIL" });
-  expect(await resolver.mx("silent.test")).toMatchObject(unanswered);
+  expect(await resolver.mx("silent.test")).toEqual(unanswered);
   expect(dns.questions.filter(({ name }) => name === "silent.test")).toHaveLength(2);
 });
 
@@ -128,5 +128,5 @@ test("malformed packets, and answers to other questions, are ignored", async () 
     for (const answer of [Buffer.from("noise"), other]) liar.send(answer, peer.port, peer.address);
   });
   const deceived = createValidatingResolver(`127.0.0.1:${liar.address().port}`, 200);
-  expect(await deceived.mx("example.test")).toMatchObject(unanswered);
+  expect(await deceived.mx("example.test")).toEqual(unanswered);
 });

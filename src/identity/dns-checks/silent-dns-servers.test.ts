@@ -41,6 +41,8 @@ test("no check blames the domain while our own DNS servers are silent", async ()
   } finally {
     await dns.close();
   }
-  const named = `the DNS servers of this service do not answer (${dns.address}: ECONNREFUSED).`;
-  for (const ours of await messages()) expect(ours).toContain(named);
+  for (const ours of await messages()) {
+    expect(ours).toContain("(ECONNREFUSED). The DNS servers of this service do not answer");
+    expect(ours).not.toContain(dns.address);
+  }
 });
