@@ -14,6 +14,7 @@ export const notices: Resource = {
 
 export const noticeKinds = [
   "sending_held",
+  "no_delivery_process",
   "campaign_paused",
   "campaign_approval_requested",
   "autoresponder_stopped",
