@@ -16107,7 +16107,7 @@ export interface components {
              * @description What needs attention.
              * @enum {string}
              */
-            kind: "sending_held" | "no_delivery_process" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
+            kind: "sending_held" | "no_delivery_process" | "workspace_suspended" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
             /**
              * @description `critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.
              * @enum {string}
@@ -16140,7 +16140,7 @@ export interface components {
             /** @description The worst first, and the newest of these. */
             notices: components["schemas"]["Notice"][];
             /** @description Kinds that have more notices: the newest 50 are read. */
-            incomplete: ("sending_held" | "no_delivery_process" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
+            incomplete: ("sending_held" | "no_delivery_process" | "workspace_suspended" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
         };
         SearchResult: {
             /**

@@ -138,6 +138,21 @@ export const noticeSources: readonly NoticeSource[] = [
     resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
     operation: "getQueue",
   })),
+  source(
+    ["workspace_suspended"],
+    [reports, "read"],
+    ({ db, workspaceIds }) => causes.listSuspended(db, workspaceIds),
+    ({ since }) => ({
+      kind: "workspace_suspended",
+      severity: "critical",
+      since,
+      title: "The workspace is suspended",
+      message:
+        "It can be read, but nothing is sent or changed, and mail that was accepted waits. The operator has suspended it, and ends that with the command posthaste workspace resume.",
+      resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
+      operation: "getQueue",
+    }),
+  ),
   source(["campaign_paused"], [campaigns, "read"], listed(causes.listPausedCampaigns), (row) => ({
     kind: "campaign_paused",
     severity: row.pause_reason === null ? "info" : "critical",

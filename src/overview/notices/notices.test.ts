@@ -135,6 +135,31 @@ describe("notices", () => {
     await db.run(sql`delete from delivery_queue where message_id = ${id}`);
   });
 
+  test("a suspended workspace is one, since its suspension, and another when it is suspended again", async () => {
+    const own = await scene();
+    const other = await scene();
+    const suspend = (is_suspended: boolean) =>
+      changeWorkspace(db, own.workspaceId, { is_suspended }, { clock, plans });
+    await suspend(true);
+    const since = clock.now().toISOString();
+    const first = only(await own.list());
+    expect(first).toMatchObject({
+      kind: "workspace_suspended",
+      severity: "critical",
+      since,
+      title: "The workspace is suspended",
+      message: expect.stringContaining("nothing is sent or changed, and mail that was accepted waits"),
+    });
+    expect(await other.list()).toEqual([]);
+    clock.advance(HOUR_MS);
+    await suspend(true);
+    expect(only(await own.list()).id).toBe(first.id);
+    await suspend(false);
+    expect(await own.list()).toEqual([]);
+    await suspend(true);
+    expect(only(await own.list()).id).not.toBe(first.id);
+  });
+
   test("a paused campaign is one, with the reason, until it is resumed", async () => {
     const own = await scene();
     const id = await pausedCampaign(own);
