@@ -49,6 +49,8 @@ export function registerHealth(
     /** Additional checks by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
     readonly notices?: Readonly<Record<string, ReadinessNotice>>;
+    /** Whether the process finishes its work and takes no more: /readyz is 503 then. By default it never does. */
+    readonly isStopping?: () => boolean;
   },
 ): void {
   const checks: Readonly<Record<string, ReadinessCheck>> = {
@@ -80,9 +82,11 @@ export function registerHealth(
   server.get("/readyz", { onRequest }, async (_request, reply) => {
     const { isReady, checks: found, notices } = await looks.get("", look);
     const hasNotices = Object.keys(notices).length > 0;
+    const isStopping = options.isStopping?.() ?? false;
+    const status = isReady ? "ready" : "not ready";
     return reply
-      .code(isReady ? 200 : 503)
-      .send({ status: isReady ? "ready" : "not ready", checks: found, ...(hasNotices && { notices }) });
+      .code(isReady && !isStopping ? 200 : 503)
+      .send({ status: isStopping ? "stopping" : status, checks: found, ...(hasNotices && { notices }) });
   });
   server.get("/metrics", { onRequest }, async (request, reply) => {
     if (!options.maySeeMetrics(request)) {
