@@ -11,7 +11,7 @@ import { newDatabase } from "#test/support/database.ts";
 import { prepareDoctor } from "#test/support/doctor-run.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
-import { checkClock, checkServer } from "./database-clock-disk.ts";
+import { checkClock, checkDisk, checkServer } from "./database-clock-disk.ts";
 
 const service = await startService();
 const examine = await prepareDoctor(service);
@@ -183,6 +183,16 @@ test("a folder that the first start creates is no fault", async () => {
     0,
     { status: "not_checked", message: expect.stringContaining("the first start creates it") },
   ]);
+});
+
+test("a full disk is a fault that says what stops, and what does not", async () => {
+  // A file system without free space.
+  expect(await checkDisk("/proc")).toMatchObject({
+    status: "fault",
+    message: expect.stringMatching(
+      /^\/proc: only 0 MB free in DATA_DIR\. \/readyz answers 503, .* Without free space nothing is delivered/,
+    ),
+  });
 });
 
 test("clocks may be five seconds apart, and no more", () => {
