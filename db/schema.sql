@@ -2366,6 +2366,7 @@ create table workspaces (
   plan text default 'free'::text not null,
   hourly_cap integer,
   is_suspended boolean default false not null,
+  suspended_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   notify_email text,

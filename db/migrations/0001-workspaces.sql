@@ -17,6 +17,8 @@ create table workspaces (
   -- Most messages an hour, set by the operator; null: no cap.
   hourly_cap integer,
   is_suspended boolean not null default false,
+  -- Since when the workspace is suspended; null while it is not.
+  suspended_at timestamptz,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   -- Address for notices of the service to the workspace; null: no notices are mailed.

@@ -17,13 +17,13 @@ import { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { lowerThreadPoolPriority } from "#platform/process/thread-pool-priority.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";
 import { autoPauseLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
 import { CounterTally, type CountIncrement } from "./counters.ts";
-import { findHalted } from "./halted.ts";
 import { campaignLinks, composing, publicUrlOf } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 

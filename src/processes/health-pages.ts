@@ -23,12 +23,14 @@ export interface HealthParts {
   readonly metrics: Metrics;
   /** Additional checks by name, such as the delivery processes. */
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Whether the process finishes its work and takes no more. Not given where the server stops listening first. */
+  readonly isStopping?: () => boolean;
 }
 
 export function registerHealthPages(
   server: FastifyInstance,
   { config, log, requests, database }: ProcessContext,
-  { metrics, checks }: HealthParts,
+  { isStopping, ...parts }: HealthParts,
 ): void {
   const ownLimiter = (rate: RateLimit) =>
     createRateLimiter({
@@ -40,11 +42,12 @@ export function registerHealthPages(
   registerHealth(server, {
     database: requests,
     dataDir: config.DATA_DIR,
-    metrics,
+    metrics: parts.metrics,
     maySeeMetrics: metricsAccess(config),
     rateLimiter: ownLimiter(HEALTH_RATE),
     livenessLimiter: ownLimiter(LIVENESS_RATE),
-    checks,
+    checks: parts.checks,
+    ...(isStopping && { isStopping }),
     notices: {
       async sending() {
         const hold = await findHold(database);

@@ -5,9 +5,9 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createMetrics, type Metrics } from "#platform/metrics.ts";
 import { countProcesses } from "#platform/process/running-processes-store.ts";
 import { version } from "#platform/version.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 import { webhookGauges } from "#webhooks/assembly.ts";
 import { type Count, metricCounters } from "./counters.ts";
-import { findHalted } from "./halted.ts";
 import { installationGauges } from "./installation-gauges.ts";
 import { roles } from "./roles.ts";
 

@@ -40,8 +40,9 @@ import { firstKeyNotice, startNotice } from "./start-notice.ts";
  * journals survive.
  */
 const STOP_MS = 30_000;
-/** How long a killed process may take to exit, and each database pool to close. */
+/** How long a killed process may take to exit, an observer to stop, and each database pool to close. */
 const KILL_MS = 1_000;
+const OBSERVER_MS = 1_000;
 const CLOSE_MS = 10_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -116,7 +117,7 @@ async function run(
   const parts = new RunningParts(services.log);
   let hasEnded = false;
   try {
-    await startParts(services, environment, roles, parts);
+    await startParts(services, environment, roles, parts, signal);
     if (!signal.aborted) await once(signal, "abort");
     services.log.info("stopping: finishing work in flight");
   } finally {
@@ -131,6 +132,7 @@ async function run(
 class RunningParts {
   readonly #log: Log;
   readonly #stops: (() => Promise<unknown>)[] = [];
+  readonly #lastStops: (() => Promise<unknown>)[] = [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -140,10 +142,21 @@ class RunningParts {
     this.#stops.push(stop);
   }
 
-  /** Stops all components at the same time. Returns whether all ended in time. */
-  stop(): Promise<boolean> {
+  /** Adds a component that only tells about the others: it is stopped when they have ended. */
+  addObserver(stop: () => Promise<unknown>): void {
+    this.#lastStops.push(stop);
+  }
+
+  /**
+   * Stops all components at the same time, then the observers. Returns whether all components ended in time; an observer that is
+   * cut off loses nothing.
+   */
+  async stop(): Promise<boolean> {
     const stopped = this.#stops.map((stop) => stop());
-    return settlesWithin(STOP_MS + KILL_MS, stopped, this.#log);
+    const hasEnded = await settlesWithin(STOP_MS + KILL_MS, stopped, this.#log);
+    const last = this.#lastStops.map((stop) => stop());
+    await settlesWithin(OBSERVER_MS, last, this.#log);
+    return hasEnded;
   }
 }
 
@@ -153,6 +166,7 @@ async function startParts(
   environment: Environment,
   roles: readonly Role[],
   parts: RunningParts,
+  signal: AbortSignal,
 ): Promise<void> {
   const { config, log } = services;
   const fault = publicUrlFault(config);
@@ -178,8 +192,12 @@ async function startParts(
     parts.add(() => inbound.stop(STOP_MS));
   }
   if (!roles.includes("api") && config.HEALTH_PORT !== null) {
-    const health = createHealthServer(services, { metrics, checks });
-    parts.add(() => health.close());
+    const health = createHealthServer(services, {
+      metrics,
+      checks,
+      isStopping: () => signal.aborted,
+    });
+    parts.addObserver(() => health.close());
     const listening = health.listen({ host: config.HOST, port: config.HEALTH_PORT });
     log.info({ address: await bindPort(config, "HEALTH_PORT", listening) }, "health and metrics listen");
   }

@@ -60,7 +60,9 @@ export async function changeWorkspaceIn(
   if (!workspace) throw notFound("Workspace");
   const now = clock.now();
   if (changes.plan !== undefined) await settleAccount(tx, plans, workspaceId, now);
-  const changed = { ...workspace, ...changes, updated_at: now };
+  const { is_suspended = workspace.is_suspended } = changes;
+  const suspended_at = is_suspended ? (workspace.suspended_at ?? now) : null;
+  const changed = { ...workspace, ...changes, suspended_at, updated_at: now };
   await updateWorkspace(tx, changed);
   // The operator's plan replaces a subscription.
   if (changes.plan !== undefined) await removeSubscription(tx, workspaceId);

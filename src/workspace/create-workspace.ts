@@ -58,6 +58,7 @@ function workspaceWith(id: WorkspaceId, settings: NewWorkspace, now: Date): Work
     language: DEFAULT_LANGUAGE,
     language_field: null,
     is_suspended: false,
+    suspended_at: null,
     created_at: now,
     updated_at: now,
   };

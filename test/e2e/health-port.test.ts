@@ -15,7 +15,7 @@ const stack = new AsyncDisposableStack();
 afterAll(() => stack.disposeAsync());
 const folder = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
 stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-const mx = await startFakeMx();
+const mx = await startFakeMx({ slowMs: 3_000 });
 stack.defer(() => mx.close());
 const dns = stack.use(await startFakeDns(mailDomain("example.test")));
 const database = stack.use(await newDatabase(inject("template")));
@@ -78,7 +78,24 @@ test("any other path is answered 404, and the machine with the role api has no s
   expect(api.logged("health and metrics listen")).toEqual([]);
 });
 
-test("it stops within its time, and answers nothing then", async () => {
-  expect(await delivery.kill("SIGTERM")).toEqual([0, null]);
+test("while it finishes its work it lives and is not ready, and answers nothing after its end", async () => {
+  const mail = { to: "slow@example.test", subject: "Hello", body: "<p>Hello</p>" };
+  const before = mx.received;
+  const { status, body } = await api.call("POST", "/emails/send", mail);
+  expect(status).toBe(201);
+  // The server has the message, and its reply comes later.
+  await eventually("the message to be sent", async () => mx.received > before);
+  const ended = delivery.kill("SIGTERM");
+  await eventually(
+    "the stop to begin",
+    async () => delivery.logged("stopping: finishing work in flight").length > 0,
+  );
+  const alive = await fetch(`${delivery.url}/healthz`);
+  const ready = await fetch(`${delivery.url}/readyz`);
+  const state: unknown = await ready.json();
+  expect([delivery.isRunning, alive.status, ready.status]).toEqual([true, 200, 503]);
+  expect(state).toMatchObject({ status: "stopping", checks: { database: "ok" } });
+  expect(await ended).toEqual([0, null]);
+  expect((await api.call("GET", `/messages/${body.data.id}`)).body.data.status).toBe("delivered");
   await expect(fetch(`${delivery.url}/healthz`)).rejects.toThrow();
 });

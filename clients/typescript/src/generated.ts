@@ -15091,10 +15091,10 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @description Why they wait. `workspace_suspended`: the operator has suspended the workspace; `sending_held`: the operator, or a restore, holds all sending (these two are the cause of every lane, and `reply` still has the last reply); `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane or the campaign is paused, or no process delivers.
              * @enum {string}
              */
-            cause: "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
+            cause: "workspace_suspended" | "sending_held" | "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
             /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
         };
@@ -15118,10 +15118,10 @@ export interface components {
              */
             next_attempt_at: string | null;
             /**
-             * @description Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.
+             * @description Why they wait. `workspace_suspended`: the operator has suspended the workspace; `sending_held`: the operator, or a restore, holds all sending (these two are the cause of every lane, and `reply` still has the last reply); `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane or the campaign is paused, or no process delivers.
              * @enum {string}
              */
-            cause: "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
+            cause: "workspace_suspended" | "sending_held" | "reply" | "unreachable" | "sending_ip" | "scheduled" | "first_attempt";
             /** @description The newest reply to a message that waits; null before the first attempt. */
             reply: components["schemas"]["QueueReply"] | null;
             /** @description What the lane allows; a paused lane allows less. */
@@ -16107,7 +16107,7 @@ export interface components {
              * @description What needs attention.
              * @enum {string}
              */
-            kind: "sending_held" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
+            kind: "sending_held" | "no_delivery_process" | "workspace_suspended" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
             /**
              * @description `critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.
              * @enum {string}
@@ -16140,7 +16140,7 @@ export interface components {
             /** @description The worst first, and the newest of these. */
             notices: components["schemas"]["Notice"][];
             /** @description Kinds that have more notices: the newest 50 are read. */
-            incomplete: ("sending_held" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
+            incomplete: ("sending_held" | "no_delivery_process" | "workspace_suspended" | "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
         };
         SearchResult: {
             /**

@@ -13,6 +13,7 @@ import { placeOfNotice } from "./places.ts";
 /** The notices that stop all sending. */
 const stops: ReadonlySet<Schema<"Notice">["kind"]> = new Set([
   "sending_held",
+  "no_delivery_process",
   "allowance_used_up",
   "balance_used_up",
 ]);

@@ -10,7 +10,7 @@ import { withDatabaseAsItIs } from "#cli/command/database.ts";
 import { sentence } from "#cli/command/error-sentence.ts";
 import { fileFault } from "#cli/command/file-fault.ts";
 import { json } from "#cli/command/output.ts";
-import { describeWaitingWork } from "#cli/sending/describe-waiting-work.ts";
+import { describeHalted, describeWaitingWork } from "#cli/sending/describe-waiting-work.ts";
 import { countWaitingWork, type WaitingWork } from "#cli/sending/waiting-work-store.ts";
 import { insertHold } from "#delivery/hold/store.ts";
 import { releaseAllLeases } from "#delivery/queue/queue-store.ts";
@@ -24,6 +24,7 @@ import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { typedCommand } from "#platform/typed-command.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 import { requireName } from "./backup-file.ts";
 import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { planKeys, type RestoredKeys } from "./restore-keys.ts";
@@ -113,7 +114,7 @@ async function completeRestore(db: Database): Promise<WaitingWork> {
     await prepareSchema(db, createLog("silent"));
     await analyzeAll(db);
     await recordCommand(db);
-    return await countWaitingWork(db);
+    return await countWaitingWork(db, (await findHalted(db)).paused);
   } catch (fault) {
     throw new Error(
       `${sentence(fault)}. The backup is restored, and its sending is held; only what follows has failed: run \`${typedCommand("migrate")}\`, then \`${typedCommand("sending status")}\``,
@@ -154,9 +155,9 @@ function describe({ keys, work, takenAt, ...restored }: Restored, seconds: numbe
 }
 
 function waiting(work: WaitingWork): string {
-  const lines = describeWaitingWork(work).trimEnd();
-  if (lines === "") return "Nothing was waiting.";
-  return `This was waiting then. What has been sent since is sent again after a release:\n${lines}`;
+  const [lines, halted] = [describeWaitingWork(work), describeHalted(work)];
+  if (lines === "") return halted.trimEnd() || "Nothing was waiting.";
+  return `This was waiting then. What has been sent since is sent again after a release:\n${lines}${halted}`.trimEnd();
 }
 
 function ageOf(time: Date): string {

@@ -68,7 +68,10 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
   const fault = await diskFault(dataDir);
   return fault === null
     ? say("ok", `${dataDir} is writable and has free space.`)
-    : say("fault", `${dataDir}: ${fault}. Without free space no mail is accepted.`);
+    : say(
+        "fault",
+        `${dataDir}: ${fault}. /readyz answers 503, so that load balancers leave this machine. Without free space nothing is delivered, and the embedded database takes no mail: free some (docs/troubleshooting.md#the-disk-fills).`,
+      );
 }
 
 /** Whether old days of the message log can be moved. Nothing when MESSAGE_ARCHIVE_TABLESPACE is empty. */

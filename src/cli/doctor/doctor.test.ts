@@ -3,14 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, inject, test } from "vitest";
+import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
+import { createLog } from "#platform/log/log.ts";
+import { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { newDatabase } from "#test/support/database.ts";
 import { prepareDoctor } from "#test/support/doctor-run.ts";
+import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
-import { checkClock, checkServer } from "./database-clock-disk.ts";
+import { checkClock, checkDisk, checkServer } from "./database-clock-disk.ts";
 
 const service = await startService();
 const examine = await prepareDoctor(service);
+const begin = (role: string) =>
+  ProcessRegistration.begin(
+    { db: service.database, log: createLog("silent"), roles: [role] },
+    async () => {},
+  );
+const delivery = await begin("delivery");
 
 test("an installation that is in order is told so, and its mail hosts hear a greeting and no more", async () => {
   const { code, findings, of, mx } = await examine({ mx: { tls: "offered" } });
@@ -24,6 +34,7 @@ test("an installation that is in order is told so, and its mail hosts hear a gre
     "replication",
     "secret key",
     "plan",
+    "delivery",
     "disk",
     "DNS servers",
     `port ${mx.port}`,
@@ -50,12 +61,46 @@ test("where mail is captured only the machine is looked at, and --mx-of is not i
     ["replication", "ok"],
     ["secret key", "ok"],
     ["plan", "ok"],
+    ["delivery", "ok"],
     ["disk", "ok"],
     ["DNS servers", "ok"],
     ["mail", "not_checked"],
     ["--mx-of", "not_checked"],
   ]);
   expect(code).toBe(0);
+});
+
+test("without a delivery process the doctor warns, and mail that is due makes it a fault", async () => {
+  const capture = { env: () => ({ MAIL_MODE: "capture" }) };
+  const look = async () => {
+    const { code, of } = await examine(capture);
+    return [code, of("delivery")?.status];
+  };
+  await delivery.stop();
+  expect(await look()).toEqual([0, "warning"]);
+  const { send } = await reportScene(service);
+  const id = await send("queued");
+  const due = (minutes: number) =>
+    service.database.run(sql`
+      update delivery_queue set due_at = now() - make_interval(mins => ${minutes}) where message_id = ${id}`);
+  await due(-1);
+  expect(await look()).toEqual([0, "warning"]);
+  await due(1);
+  expect(await look()).toEqual([1, "fault"]);
+  const { of } = await examine(capture);
+  expect(of("delivery")?.message).toMatch(
+    /^Mail is due, and no delivery process runs on any machine, nor any other process: start/,
+  );
+  const api = await begin("api");
+  expect((await examine(capture)).of("delivery")?.message).toContain(
+    "only the roles api: start a machine with the role delivery",
+  );
+  await api.stop();
+  await insertHold(service.database, null);
+  expect(await look()).toEqual([0, "warning"]);
+  await deleteHold(service.database);
+  await begin("delivery");
+  expect(await look()).toEqual([0, "ok"]);
 });
 
 test("a secret key that is not the database's is a fault, and so is none", async () => {
@@ -143,6 +188,16 @@ test("a folder that the first start creates is no fault", async () => {
     0,
     { status: "not_checked", message: expect.stringContaining("the first start creates it") },
   ]);
+});
+
+test("a full disk is a fault that says what stops, and what does not", async () => {
+  // A file system without free space.
+  expect(await checkDisk("/proc")).toMatchObject({
+    status: "fault",
+    message: expect.stringMatching(
+      /^\/proc: only 0 MB free in DATA_DIR\. \/readyz answers 503, .* Without free space nothing is delivered/,
+    ),
+  });
 });
 
 test("clocks may be five seconds apart, and no more", () => {

@@ -13,6 +13,7 @@ import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { checkArchive, checkDatabase, checkDisk } from "./database-clock-disk.ts";
+import { checkDeliveryProcesses } from "./delivery-processes.ts";
 import { checkDnsServers } from "./dns-servers.ts";
 import { checkDirectWay, checkRelay } from "./egress.ts";
 import { type Finding, of } from "./finding.ts";
@@ -73,7 +74,9 @@ async function lookIntoDatabase(environment: Environment, config: Config): Promi
       const plans = await plansInForce(db, readPlans(config.PLANS_FILE), systemClock.now());
       const plan = of("plan")("ok", `${plans.charAt(0).toUpperCase()}${plans.slice(1)}.`);
       const archive = await checkArchive(db, config);
-      return { findings: [...findings, secretKey, plan, ...archive], sendingIps: await listActiveIps(db) };
+      const delivery = await checkDeliveryProcesses(db);
+      const all = [...findings, secretKey, plan, ...archive, delivery];
+      return { findings: all, sendingIps: await listActiveIps(db) };
     });
   } catch (fault) {
     const finding = of("database")("fault", `The database cannot be used: ${sentence(fault)}.`);

@@ -2,7 +2,7 @@
 import { counted } from "#platform/count-phrase.ts";
 import type { WaitingWork } from "./waiting-work-store.ts";
 
-/** One line for each kind of work, with its number; empty if nothing waits. */
+/** One line for each kind of work that a release sends, with its number; empty if there is none. */
 export function describeWaitingWork(work: WaitingWork): string {
   const later =
     work.scheduled_messages === 0
@@ -17,4 +17,11 @@ export function describeWaitingWork(work: WaitingWork): string {
       `${counted(work.webhook_deliveries, "webhook delivery", "webhook deliveries")}`,
   ];
   return lines.map((line) => (line === false ? "" : `  ${line}\n`)).join("");
+}
+
+/** A sentence about the messages that no release sends; empty if there are none. */
+export function describeHalted({ halted_messages: halted }: WaitingWork): string {
+  return halted === 0
+    ? ""
+    : `Not sent before a resume: ${counted(halted, "message")} of suspended workspaces or paused campaigns and autoresponders.\n`;
 }

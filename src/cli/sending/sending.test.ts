@@ -5,6 +5,7 @@ import { runCli } from "#cli/program.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
+import { counted } from "#platform/count-phrase.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createReactions } from "#processes/reactions.ts";
@@ -14,6 +15,7 @@ import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
+import { reportScene } from "#test/support/report-scene.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
@@ -81,6 +83,30 @@ test("a release says that messages leave, and which, and the state without a hol
   expect((await sending("release")).stdout).toBe(
     waiting.replace(`Sending is not held: ${sent}`, `Sending is released: ${sent}`),
   );
+});
+
+test("a release does not say that messages of suspended workspaces and paused campaigns are sent", async () => {
+  const other = await reportScene(service);
+  await other.send("queued");
+  const ofCampaign = await other.send("queued");
+  const campaign = await newCampaign(db, other.workspaceId, await newList(db, other.workspaceId));
+  await db.run(sql`
+    update delivery_queue set campaign_id = ${campaign}, priority = 1 where message_id = ${ofCampaign}`);
+  await db.run(sql`
+    update campaigns set status = 'paused', paused_at = now(), sent_at = now() where id = ${campaign}`);
+  const before = await answer("hold");
+  const suspend = (is: boolean) =>
+    db.run(sql`update workspaces set is_suspended = ${is} where id = ${other.workspaceId}`);
+  expect(before.halted_messages).toBe(1);
+  await suspend(true);
+  expect(await answer("status")).toMatchObject({ messages: before.messages - 1, halted_messages: 2 });
+  const halted = "Not sent before a resume: 2 messages of suspended workspaces or paused campaigns";
+  expect((await sending("status")).stdout).toContain(halted);
+  const { stdout } = await sending("release");
+  expect(stdout).toContain(`Being sent:\n  ${counted(before.messages - 1, "message")} in the queue`);
+  expect(stdout).toContain(halted);
+  await db.run(sql`delete from delivery_queue where workspace_id = ${other.workspaceId}`);
+  await suspend(false);
 });
 
 test("a release without a hold is refused, and discards nothing", async () => {

@@ -11,7 +11,8 @@ import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { createReactions } from "#processes/reactions.ts";
-import { describeWaitingWork } from "./describe-waiting-work.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
+import { describeHalted, describeWaitingWork } from "./describe-waiting-work.ts";
 import { countWaitingWork, type WaitingWork } from "./waiting-work-store.ts";
 
 interface ReleaseOptions {
@@ -110,7 +111,7 @@ async function readStatus(db: Queryable): Promise<Status> {
     is_held: hold !== undefined,
     held_at: hold?.held_at ?? null,
     backup_at: hold?.backup_at ?? null,
-    ...(await countWaitingWork(db)),
+    ...(await countWaitingWork(db, (await findHalted(db)).paused)),
   };
 }
 
@@ -118,7 +119,7 @@ function describe({ held_at, backup_at, ...work }: Status): string {
   if (held_at === null) return `Sending is not held: messages leave when they are due.\n${beingSent(work)}`;
   const waiting = describeWaitingWork(work);
   const hold: SendingHold = { held_at, backup_at };
-  return `${holdSentence(hold)}\n${waiting ? `Waiting:\n${waiting}` : "Nothing waits.\n"}`;
+  return `${holdSentence(hold)}\n${(waiting && `Waiting:\n${waiting}`) + describeHalted(work) || "Nothing waits.\n"}`;
 }
 
 function describeReleased(released: Released): string {
@@ -128,7 +129,7 @@ function describeReleased(released: Released): string {
 
 function beingSent(work: WaitingWork): string {
   const waiting = describeWaitingWork(work);
-  return waiting && `Being sent:\n${waiting}`;
+  return (waiting && `Being sent:\n${waiting}`) + describeHalted(work);
 }
 
 function holdSentence({ held_at, backup_at }: SendingHold): string {

@@ -11,7 +11,7 @@ import { findReplication, type Replication } from "#platform/database/replicatio
 import { countJobBacklog, overdueRecurringSeconds, waitOfOldestJob } from "#platform/jobs/backlog-store.ts";
 import { freeBytes } from "#platform/process/free-space.ts";
 import { listProcesses, type RunningProcess } from "#platform/process/running-processes-store.ts";
-import { findHalted } from "#processes/halted.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 import { countWaitingDeliveries, waitOfOldestDelivery } from "#webhooks/deliveries/backlog-store.ts";
 import { INSTALLATION, timeOfLastEvent } from "#workspace/audit/store.ts";
 import { countCappedCampaigns, type QueueSample, sampleQueue } from "./waiting-messages-store.ts";

@@ -19,6 +19,23 @@ const each = (workspaceIds: readonly WorkspaceId[], rows: Sql, most: number) => 
   select w.workspace_id, r.* from unnest(${[...workspaceIds]}::uuid[]) as w (workspace_id)
   cross join lateral (${rows} order by since desc, id desc limit ${most}) r`;
 
+export interface SuspendedWorkspace {
+  readonly workspace_id: WorkspaceId;
+  readonly since: Date | null;
+}
+
+export function listSuspended(
+  db: Queryable,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<SuspendedWorkspace[]> {
+  return db.rows(
+    sql`
+    select id as workspace_id, suspended_at as since from workspaces
+    where id = any (${[...workspaceIds]}::uuid[]) and is_suspended`,
+    "notices suspended workspaces",
+  );
+}
+
 export interface PausedCampaign extends Cause {
   readonly pause_reason: string | null;
 }

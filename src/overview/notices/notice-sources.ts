@@ -1,6 +1,6 @@
 /** Where notices come from: each source turns the causes of its kinds into notices. */
-
 import { findHold } from "#delivery/hold/store.ts";
+import { listDueMail } from "#delivery/queue/due-mail-store.ts";
 import { blacklist } from "#hygiene/blacklist/permission.ts";
 import { sendingDomains } from "#identity/sending-domains/permission.ts";
 import { reports } from "#messages/permission.ts";
@@ -8,10 +8,12 @@ import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type Action, need, permissionOf, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { countProcesses } from "#platform/process/running-processes-store.ts";
 import { typedCommand } from "#platform/typed-command.ts";
 import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { pauseText } from "#sending/campaigns/progress/describe-progress.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 import { webhooksResource } from "#webhooks/webhook.ts";
 import { billing } from "#workspace/billing/permission.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -73,6 +75,17 @@ const ofEachWorkspace =
     return state === undefined ? [] : workspaceIds.map((workspace_id) => ({ ...state, workspace_id }));
   };
 
+/** Mail that is due is sent within seconds. No alarm for the time in which machines are restarted or exchanged. */
+const NO_DELIVERY_MINUTES = 3;
+
+/** Workspaces with mail that is due while no process delivers; none while sending is held, which another notice says. */
+async function listUndelivered({ db, workspaceIds }: Look) {
+  const { delivery } = await countProcesses(db, ["delivery"]);
+  if (delivery !== 0) return [];
+  const { isSendingHeld, paused } = await findHalted(db);
+  return isSendingHeld ? [] : listDueMail(db, workspaceIds, { paused, minutes: NO_DELIVERY_MINUTES });
+}
+
 const resourceOf = (
   kind: Told["resource"]["kind"],
   path: string,
@@ -117,6 +130,30 @@ export const noticeSources: readonly NoticeSource[] = [
     resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
     operation: "getQueue",
   })),
+  source(["no_delivery_process"], [reports, "read"], listUndelivered, ({ since }) => ({
+    kind: "no_delivery_process",
+    severity: "critical",
+    since,
+    title: "No process delivers mail",
+    message: `Mail is due since ${shownTime(since)}, and no delivery process runs on any machine: mail is accepted and waits. The operator starts the service, or a machine with the role delivery.`,
+    resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
+    operation: "getQueue",
+  })),
+  source(
+    ["workspace_suspended"],
+    [reports, "read"],
+    ({ db, workspaceIds }) => causes.listSuspended(db, workspaceIds),
+    ({ since }) => ({
+      kind: "workspace_suspended",
+      severity: "critical",
+      since,
+      title: "The workspace is suspended",
+      message:
+        "It can be read, but nothing is sent or changed, and mail that was accepted waits. The operator has suspended it, and ends that with the command posthaste workspace resume.",
+      resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
+      operation: "getQueue",
+    }),
+  ),
   source(["campaign_paused"], [campaigns, "read"], listed(causes.listPausedCampaigns), (row) => ({
     kind: "campaign_paused",
     severity: row.pause_reason === null ? "info" : "critical",

@@ -14,6 +14,8 @@ export const notices: Resource = {
 
 export const noticeKinds = [
   "sending_held",
+  "no_delivery_process",
+  "workspace_suspended",
   "campaign_paused",
   "campaign_approval_requested",
   "autoresponder_stopped",

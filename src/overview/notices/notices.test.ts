@@ -4,6 +4,8 @@ import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import { updateMonitorRun } from "#hygiene/blacklist/monitor-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log/log.ts";
+import { ProcessRegistration } from "#platform/process/process-registration.ts";
 import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
@@ -89,6 +91,73 @@ describe("notices", () => {
       "was restored from a backup of 2026-03-01 10:00 UTC: mail is accepted",
     );
     expect(restored.id).not.toBe(held.id);
+  });
+
+  test("mail that no process delivers is one of its workspace, after some minutes, until a process runs", async () => {
+    const { call, send, workspaceId } = await reportScene(service);
+    const other = await scene();
+    const id = await send("queued");
+    const due = (minutes: number) =>
+      db.run(sql`
+        update delivery_queue set due_at = now() - make_interval(mins => ${minutes}) where message_id = ${id}`);
+    await due(1);
+    expect(await listWith(call)).toEqual([]);
+    await due(4);
+    expect(only(await listWith(call))).toMatchObject({
+      kind: "no_delivery_process",
+      severity: "critical",
+      title: "No process delivers mail",
+      message: expect.stringMatching(/^Mail is due since .* no delivery process runs on any machine/),
+      operation: "getQueue",
+    });
+    expect(await other.list()).toEqual([]);
+    await insertHold(db, null);
+    expect(only(await listWith(call)).kind).toBe("sending_held");
+    await deleteHold(db);
+    const line = newId();
+    await db.run(sql`update delivery_queue set campaign_id = ${line} where message_id = ${id}`);
+    expect(only(await listWith(call)).kind).toBe("no_delivery_process");
+    await db.run(sql`
+      insert into autoresponders (workspace_id, id, name, mailing_list_id, from_email, trigger_type, status,
+        activated_at, deactivated_at, created_at, updated_at)
+      values (${workspaceId}, ${line}, 'Welcome', ${newId()}, 'a@b.test', 'subscribed', 'inactive',
+        ${clock.now()}, ${clock.now()}, ${clock.now()}, ${clock.now()})`);
+    await db.run(sql`update delivery_queue set priority = 1 where message_id = ${id}`);
+    expect(await listWith(call)).toEqual([]);
+    await db.run(sql`update autoresponders set status = 'active' where id = ${line}`);
+    expect(only(await listWith(call)).kind).toBe("no_delivery_process");
+    const delivery = await ProcessRegistration.begin(
+      { db, log: createLog("silent"), roles: ["delivery"] },
+      async () => {},
+    );
+    expect(await listWith(call)).toEqual([]);
+    await delivery.stop();
+    await db.run(sql`delete from delivery_queue where message_id = ${id}`);
+  });
+
+  test("a suspended workspace is one, since its suspension, and another when it is suspended again", async () => {
+    const own = await scene();
+    const other = await scene();
+    const suspend = (is_suspended: boolean) =>
+      changeWorkspace(db, own.workspaceId, { is_suspended }, { clock, plans });
+    await suspend(true);
+    const since = clock.now().toISOString();
+    const first = only(await own.list());
+    expect(first).toMatchObject({
+      kind: "workspace_suspended",
+      severity: "critical",
+      since,
+      title: "The workspace is suspended",
+      message: expect.stringContaining("nothing is sent or changed, and mail that was accepted waits"),
+    });
+    expect(await other.list()).toEqual([]);
+    clock.advance(HOUR_MS);
+    await suspend(true);
+    expect(only(await own.list()).id).toBe(first.id);
+    await suspend(false);
+    expect(await own.list()).toEqual([]);
+    await suspend(true);
+    expect(only(await own.list()).id).not.toBe(first.id);
   });
 
   test("a paused campaign is one, with the reason, until it is resumed", async () => {

@@ -8,7 +8,7 @@ import { createLog } from "#platform/log/log.ts";
 import { createMetrics } from "#platform/metrics.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createRateLimiter, unlimited } from "./auth/rate-limit.ts";
-import { type ReadinessCheck, registerHealth } from "./health.ts";
+import { type ReadinessCheck, type ReadinessNotice, registerHealth } from "./health.ts";
 
 const database = await testDatabase();
 let dataDir: string;
@@ -19,7 +19,12 @@ afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 async function ask(
   path: string,
-  changes: { database?: typeof database; dataDir?: string; check?: ReadinessCheck },
+  changes: {
+    database?: typeof database;
+    dataDir?: string;
+    check?: ReadinessCheck;
+    notices?: Readonly<Record<string, ReadinessNotice>>;
+  },
 ) {
   const server = Fastify();
   registerHealth(server, {
@@ -64,6 +69,20 @@ describe("/readyz", () => {
       status: "not ready",
       checks: { database: "does not answer", disk: "DATA_DIR cannot be written", delivery: "failed" },
     });
+  });
+
+  it("shows a notice, and leaves out one that cannot be read or does not come", async () => {
+    const { status, body } = await ask("/readyz", {
+      notices: {
+        sending: async () => "held since then",
+        unread: () => Promise.reject(new Error("secret")),
+        silent: () => new Promise(() => {}),
+      },
+    });
+    expect([status, JSON.parse(body)]).toEqual([
+      200,
+      { status: "ready", checks: { database: "ok", disk: "ok" }, notices: { sending: "held since then" } },
+    ]);
   });
 
   it("does not wait longer than two seconds for a check", async () => {

@@ -21,6 +21,9 @@ import { networkOf } from "./auth/source-network.ts";
 /** Gives what is wrong in a few words, or null. An exception counts as "failed". */
 export type ReadinessCheck = () => Promise<string | null>;
 
+/** Gives what operators should know although the service is ready, or null. One that cannot be read is left out. */
+export type ReadinessNotice = () => Promise<string | null>;
+
 const DEADLINE_MS = 2_000;
 const LEAST_FREE_MB = 100;
 /** How long results are cached. */
@@ -45,8 +48,9 @@ export function registerHealth(
     readonly livenessLimiter: RateLimiter;
     /** Additional checks by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
-    /** What operators should know although the service is ready, by name: shown where it is not null. */
-    readonly notices?: Readonly<Record<string, ReadinessCheck>>;
+    readonly notices?: Readonly<Record<string, ReadinessNotice>>;
+    /** Whether the process finishes its work and takes no more: /readyz is 503 then. By default it never does. */
+    readonly isStopping?: () => boolean;
   },
 ): void {
   const checks: Readonly<Record<string, ReadinessCheck>> = {
@@ -59,7 +63,10 @@ export function registerHealth(
   };
   server.get("/healthz", { onRequest: onLiveness }, async () => ({ status: "ok" }));
   const look = async () => {
-    const [found, notices] = await Promise.all([askAll(checks), askAll(options.notices ?? {})]);
+    const [found, notices] = await Promise.all([
+      askAll(checks, faultWithin),
+      askAll(options.notices ?? {}, noticeWithin),
+    ]);
     return {
       isReady: found.every(([, fault]) => fault === null),
       checks: Object.fromEntries(found.map(([name, fault]) => [name, fault ?? "ok"])),
@@ -75,9 +82,11 @@ export function registerHealth(
   server.get("/readyz", { onRequest }, async (_request, reply) => {
     const { isReady, checks: found, notices } = await looks.get("", look);
     const hasNotices = Object.keys(notices).length > 0;
+    const isStopping = options.isStopping?.() ?? false;
+    const status = isReady ? "ready" : "not ready";
     return reply
-      .code(isReady ? 200 : 503)
-      .send({ status: isReady ? "ready" : "not ready", checks: found, ...(hasNotices && { notices }) });
+      .code(isReady && !isStopping ? 200 : 503)
+      .send({ status: isStopping ? "stopping" : status, checks: found, ...(hasNotices && { notices }) });
   });
   server.get("/metrics", { onRequest }, async (request, reply) => {
     if (!options.maySeeMetrics(request)) {
@@ -99,21 +108,31 @@ function rateOf({ most }: Limit): RateLimit {
   return { perSecond: most, burst: 2 * most };
 }
 
-function askAll(checks: Readonly<Record<string, ReadinessCheck>>) {
+type Question = () => Promise<string | null>;
+
+function askAll(
+  questions: Readonly<Record<string, Question>>,
+  ask: (question: Question) => Promise<string | null>,
+) {
   return Promise.all(
-    Object.entries(checks).map(async ([name, check]) => [name, await faultWithin(check)] as const),
+    Object.entries(questions).map(async ([name, question]) => [name, await ask(question)] as const),
   );
 }
 
-async function faultWithin(check: ReadinessCheck): Promise<string | null> {
+function faultWithin(check: ReadinessCheck): Promise<string | null> {
+  return answerWithin(check, `no answer within ${DEADLINE_MS / 1000} s`).catch(() => "failed");
+}
+
+/** A failure is no notice: the checks say what is wrong. */
+function noticeWithin(notice: ReadinessNotice): Promise<string | null> {
+  return answerWithin(notice, null).catch(() => null);
+}
+
+/** @param silence what an answer counts as that does not come in time */
+async function answerWithin(question: Question, silence: string | null): Promise<string | null> {
   const late = new AbortController();
   try {
-    return await Promise.race([
-      check(),
-      delay(DEADLINE_MS, `no answer within ${DEADLINE_MS / 1000} s`, { signal: late.signal }),
-    ]);
-  } catch {
-    return "failed";
+    return await Promise.race([question(), delay(DEADLINE_MS, silence, { signal: late.signal })]);
   } finally {
     late.abort();
   }

@@ -1,9 +1,12 @@
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
+import { deleteHold, insertHold } from "#delivery/hold/store.ts";
 import { newId, timeOfId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 
 const service = await startService();
 const { database: db, clock } = service;
@@ -90,6 +93,31 @@ test("what waits for a sending IP, and what a worker has taken, is told apart", 
     { domain: "held.test", waiting: 1, in_delivery: 0, cause: "sending_ip" },
     { domain: "taken.test", waiting: 0, in_delivery: 1, cause: "first_attempt", next_attempt_at: null },
   ]);
+});
+
+test("what stops all mail of the workspace is the cause: a hold of sending, or its suspension", async () => {
+  const { get, send, workspaceId } = await reportScene(service);
+  const { get: getOther, send: sendOther } = await reportScene(service);
+  const first = await send("deferred", {
+    mxHost: "gmail-smtp-in.l.google.com",
+    code: 421,
+    to: "ann@gmail.test",
+  });
+  await requeue(first, ago(-60));
+  await sendOther("queued");
+  await insertHold(db, null);
+  expect((await get("/queue")).lanes).toMatchObject([
+    { cause: "sending_held", reply: { code: 421 }, domains: [{ cause: "sending_held" }] },
+  ]);
+  await changeWorkspace(db, workspaceId, { is_suspended: true }, { clock, plans });
+  clock.advance(3_000);
+  onTestFinished(() => clock.set(now));
+  expect((await get("/queue")).lanes).toMatchObject([
+    { cause: "workspace_suspended", domains: [{ cause: "workspace_suspended" }] },
+  ]);
+  expect((await getOther("/queue")).lanes).toMatchObject([{ cause: "sending_held" }]);
+  await deleteHold(db);
+  expect((await getOther("/queue")).lanes).toMatchObject([{ cause: "first_attempt" }]);
 });
 
 test("scheduled mail waits for its time, from which its delivery is measured", async () => {

@@ -1,5 +1,6 @@
 /** What waits in the delivery queue of a workspace, by lane, and how long delivery takes. */
 import { type Static, Type } from "typebox";
+import { findHold } from "#delivery/hold/store.ts";
 import type { Lane } from "#delivery/lanes/default-lanes.ts";
 import { laneFor } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { reports } from "#messages/permission.ts";
@@ -33,6 +34,9 @@ const QueueReplyShape = Type.Object(
   { $id: "QueueReply" },
 );
 
+/** What stops all messages of the workspace, whatever they would wait for otherwise. */
+type Stop = "workspace_suspended" | "sending_held";
+
 const counts = {
   waiting: count("Messages that wait for an attempt."),
   in_delivery: count("Messages that a delivery worker has taken and not finished."),
@@ -42,10 +46,21 @@ const counts = {
     NullableTimestamp,
     "When the next one is due; a time in the past: as soon as the lane allows. Null if all are in delivery.",
   ) as typeof NullableTimestamp,
-  cause: Type.Enum(["reply", "unreachable", "sending_ip", "scheduled", "first_attempt"], {
-    description:
-      "Why they wait. `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane, the campaign or the service is paused.",
-  }),
+  cause: Type.Enum(
+    [
+      "workspace_suspended",
+      "sending_held",
+      "reply",
+      "unreachable",
+      "sending_ip",
+      "scheduled",
+      "first_attempt",
+    ],
+    {
+      description:
+        "Why they wait. `workspace_suspended`: the operator has suspended the workspace; `sending_held`: the operator, or a restore, holds all sending (these two are the cause of every lane, and `reply` still has the last reply); `reply`: the server has deferred the last one; `unreachable`: no server was reached; `sending_ip`: the daily quota of a new sending IP is used up, or its machine does not send; `scheduled`: their time to be sent has not come; `first_attempt`: they are new, or the lane or the campaign is paused, or no process delivers.",
+    },
+  ),
   reply: nullable(
     described(QueueReplyShape, "The newest reply to a message that waits; null before the first attempt."),
   ),
@@ -134,17 +149,19 @@ export function queueEndpoints({ db, clock, lanes }: QueueDeps): Endpoint[] {
       isEveryday: true,
       answer: Queue,
       message: "The delivery queue",
-      async handle({ caller: { workspaceId } }) {
+      async handle({ caller: { workspaceId, isSuspended } }) {
         const now = clock.now();
         const since = new Date(now.getTime() - DAY_MS);
-        const [{ messages, domains }, times] = await Promise.all([
+        const [{ messages, domains }, times, hold] = await Promise.all([
           readQueuedDomains(db, workspaceId, now),
           readDeliveryTimes(db, workspaceId, since),
+          findHold(db),
         ]);
+        const held = hold === undefined ? null : "sending_held";
         return {
           messages,
           is_complete: messages < MOST_QUEUED_READ && domains.length < MOST_QUEUED_DOMAINS,
-          lanes: lanesOf(domains, lanes),
+          lanes: lanesOf(domains, lanes, isSuspended ? "workspace_suspended" : held),
           time_to_deliver: { transactional: timesOf(times, false), bulk: timesOf(times, true) },
         };
       },
@@ -152,15 +169,19 @@ export function queueEndpoints({ db, clock, lanes }: QueueDeps): Endpoint[] {
   ];
 }
 
-function lanesOf(domains: readonly QueuedDomainRow[], lanes: readonly Lane[]): Static<typeof QueueLane>[] {
+function lanesOf(
+  domains: readonly QueuedDomainRow[],
+  lanes: readonly Lane[],
+  stop: Stop | null,
+): Static<typeof QueueLane>[] {
   const laneOf = ({ reply }: QueuedDomainRow) =>
     reply?.mx_host ? laneFor([reply.mx_host], lanes) : undefined;
   const groups = Map.groupBy(domains, laneOf);
   return Array.from(groups, ([lane, rows]) => {
-    const shown = rows.map(({ domain, ...row }) => ({ domain, ...countsOf([row]) }));
+    const shown = rows.map(({ domain, ...row }) => ({ domain, ...countsOf([row], stop) }));
     return {
       lane: lane?.name ?? null,
-      ...countsOf(rows),
+      ...countsOf(rows, stop),
       limits: lane === undefined ? null : limitsOf(lane),
       domains: shown,
     };
@@ -170,7 +191,7 @@ function lanesOf(domains: readonly QueuedDomainRow[], lanes: readonly Lane[]): S
 const sizeOf = (row: { readonly waiting: number; readonly in_delivery: number }) =>
   row.waiting + row.in_delivery;
 
-function countsOf(rows: readonly Omit<QueuedDomainRow, "domain">[]) {
+function countsOf(rows: readonly Omit<QueuedDomainRow, "domain">[], stop: Stop | null) {
   const sum = (name: "waiting" | "in_delivery" | "deferred" | "held") =>
     rows.reduce((total, row) => total + row[name], 0);
   const oldest = rows.map(({ oldest_id }) => oldest_id).toSorted()[0] ?? "";
@@ -184,11 +205,13 @@ function countsOf(rows: readonly Omit<QueuedDomainRow, "domain">[]) {
     deferred: sum("deferred"),
     oldest_at: timeOfId(oldest),
     next_attempt_at: due.length === 0 ? null : new Date(Math.min(...due.map((time) => time.getTime()))),
-    cause: causeOf(
-      newest,
-      sum("held"),
-      rows.every(({ is_scheduled }) => is_scheduled),
-    ),
+    cause:
+      stop ??
+      causeOf(
+        newest,
+        sum("held"),
+        rows.every(({ is_scheduled }) => is_scheduled),
+      ),
     reply: newest,
   };
 }

@@ -66,7 +66,7 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
         hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email},
         default_sender = ${workspace.default_sender}, retry_hours = ${workspace.retry_hours},
         tracks_transactional = ${workspace.tracks_transactional}, is_suspended = ${workspace.is_suspended},
-        own_hourly_cap = ${workspace.own_hourly_cap}, requires_second_factor = ${workspace.requires_second_factor},
+        suspended_at = ${workspace.suspended_at}, own_hourly_cap = ${workspace.own_hourly_cap}, requires_second_factor = ${workspace.requires_second_factor},
         language = ${workspace.language}, language_field = ${workspace.language_field},
         updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);

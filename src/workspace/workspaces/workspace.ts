@@ -32,6 +32,8 @@ export interface Workspace {
   /** Name of the custom field that has a recipient's language; null: `language` or `locale`, where these are defined. */
   readonly language_field: string | null;
   readonly is_suspended: boolean;
+  /** Null while it is not suspended. */
+  readonly suspended_at: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
