@@ -202,7 +202,15 @@ with
         where
           not is_chosen
           and next_attempt_at <= $15
-      ) as leaves_only_held_back
+      ) as leaves_only_held_back,
+      min(next_attempt_at) filter (
+        where
+          not (
+            is_silent
+            or is_slow
+            or next_attempt_at <= $16
+          )
+      ) as next_quick_at
     from
       ranked
     group by
@@ -212,38 +220,38 @@ with
     update webhook_turns t
     set
       turn_at = case
-        when taken.is_suspended then $16::timestamptz + make_interval(secs => $17)
-        when f.leaves_only_held_back then $18::timestamptz + make_interval(secs => $19)
-        when f.next_at <= $20
-        and f.has_chosen then $21
-        when f.next_at <= $22 then $23::timestamptz + make_interval(secs => $24)
+        when taken.is_suspended then $17::timestamptz + make_interval(secs => $18)
+        when f.leaves_only_held_back then least($19::timestamptz + make_interval(secs => $20), f.next_quick_at)
+        when f.next_at <= $21
+        and f.has_chosen then $22
+        when f.next_at <= $23 then $24::timestamptz + make_interval(secs => $25)
         else coalesce(
           least(
             f.next_at,
             u.until,
             case
-              when f.has_chosen then $25::timestamptz
+              when f.has_chosen then $26::timestamptz
             end
           ),
           'infinity'
         )
       end,
       due_at = case
-        when f.next_at <= $26 then f.next_at
+        when f.next_at <= $27 then f.next_at
       end
     from
       taken
       left join found f on f.workspace_id = taken.workspace_id
       left join under_way_in u on u.workspace_id = taken.workspace_id
     where
-      t.workspace_id = any ($27::uuid[])
+      t.workspace_id = any ($28::uuid[])
       and t.workspace_id = taken.workspace_id
   )
 select
   l.workspace_id,
   l.webhook_id,
   l.delivery_id as id,
-  $28::uuid as lease_id,
+  $29::uuid as lease_id,
   d.tries,
   d.body,
   w.url,

@@ -118,6 +118,7 @@ async function run(
   let hasEnded = false;
   try {
     await startParts(services, environment, roles, parts, signal);
+    parts.areComplete = true;
     if (!signal.aborted) await once(signal, "abort");
     services.log.info("stopping: finishing work in flight");
   } finally {
@@ -133,6 +134,8 @@ class RunningParts {
   readonly #log: Log;
   readonly #stops: (() => Promise<unknown>)[] = [];
   readonly #lastStops: (() => Promise<unknown>)[] = [];
+  /** Whether all have been started. */
+  areComplete = false;
 
   constructor(log: Log) {
     this.#log = log;
@@ -175,7 +178,8 @@ async function startParts(
   const workers = new DeliveryWorkers(environment, config, services.database.url, log, metrics.count);
   parts.add(() => workers.stop(STOP_MS));
   let address: string | null = null;
-  const checks = { delivery: async () => workers.fault };
+  // Ports are bound before the first API key works and before delivery runs.
+  const checks = { delivery: async () => (parts.areComplete ? workers.fault : "the service is starting") };
   if (roles.includes("api")) {
     const api = createApi(services, checks, metrics);
     parts.add(() => api.stop());

@@ -6,8 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import sql from "sql-template-tag";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import { newDatabase, testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { launcherOf } from "#test/support/release.ts";
 
 const db = await testDatabase();
@@ -33,11 +35,22 @@ async function start(settings: Readonly<Record<string, string>>) {
   return { code, out, err, files: await readdir(dataDir) };
 }
 
-async function busyPort(): Promise<number> {
+async function listen() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function busyPort(): Promise<number> {
+  const { server, port } = await listen();
   onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return port;
+}
+
+async function freePort(): Promise<number> {
+  const { server, port } = await listen();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
@@ -64,6 +77,25 @@ test("the first start that succeeds prints the first API key, once, and warns of
   expect([succeeded.code, succeeded.out]).toEqual([0, expect.stringMatching(/first API key.*\n\n +efk_/)]);
   expect((await start(settings)).out).not.toContain("efk_");
 }, 120_000);
+
+test("a machine with bound ports is not ready before the first API key exists", async () => {
+  await using empty = await newDatabase(inject("template"));
+  const port = await freePort();
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => undefined,
+    );
+  const other = await empty.connect();
+  await other.query("select pg_advisory_lock($1)", [lockKey("first workspace")]);
+  const started = start({ DATABASE_URL: empty.url, SECRET_KEY: "k".repeat(32), PORT: String(port) });
+  await eventually("the port to be bound", async () => (await isReady()) !== undefined);
+  const wasReady = await isReady();
+  await other.query("select pg_advisory_unlock($1)", [lockKey("first workspace")]);
+  other.release();
+  expect(wasReady).toBe(false);
+  expect(await started).toMatchObject({ code: 0, out: expect.stringContaining("efk_") });
+}, 60_000);
 
 test.each([
   ["a file", "/etc/hostname", "is not a folder"],

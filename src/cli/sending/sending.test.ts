@@ -191,6 +191,25 @@ test("a running service logs each hold and release once, with who ran the comman
   ]);
 });
 
+test("a running service logs a release that discards messages when it has ended the hold, and not before", async () => {
+  const lines: unknown[] = [];
+  const log = new SendingHoldLog(db, { info: (...line: unknown[]) => lines.push(line.at(-1)) }, systemClock);
+  await send("flo@people.test");
+  await sending("hold");
+  await db.run(sql`
+    create function refuse_release() returns trigger language plpgsql as $$ begin raise 'stopped'; end $$`);
+  await db.run(sql`
+    create trigger refuse_release before delete on sending_hold for each row execute function refuse_release()`);
+  expect(await sending("release", "--discard-waiting")).toMatchObject({ code: 1 });
+  await log.look();
+  await log.look();
+  expect(lines).toEqual(["sending is held: nothing leaves"]);
+  await db.run(sql`drop function refuse_release cascade`);
+  expect(await sending("release")).toMatchObject({ code: 0 });
+  await log.look();
+  expect(lines.slice(1)).toEqual(["sending is released: messages leave when they are due"]);
+});
+
 test("a hold that ends while messages are discarded ends the discarding", async () => {
   const ids = [await send("jo@people.test"), await send("kim@people.test")];
   const { held_at } = await answer("hold");

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
@@ -92,6 +94,26 @@ test("slow reports that take every connection do not hide how old the replica is
   slow.release();
   expect(await waiting).toMatchObject({ name: "replica" });
   expect(await sessionOf(reads)).toBe("replica");
+});
+
+test("while a replica does not answer at all, only the first report waits for it", async () => {
+  let connections = 0;
+  const silent = createServer(() => (connections += 1)).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const reads = openReads(`postgres://a@127.0.0.1:${(silent.address() as AddressInfo).port}/a`);
+  const timeOfRead = async () => {
+    const from = performance.now();
+    expect(await sessionOf(reads)).toBe("test");
+    return performance.now() - from;
+  };
+  const first = await timeOfRead();
+  let longest = 0;
+  await eventually("the next look", async () => {
+    longest = Math.max(longest, await timeOfRead());
+    return connections === 2;
+  });
+  expect(longest).toBeLessThan(first / 2);
 });
 
 describe.runIf(process.platform === "linux")("a real standby", () => {

@@ -29,6 +29,8 @@ export class ReplicaReads implements Queryable {
   readonly #watched: Database;
   readonly #primary: Queryable;
   #state: Promise<ReplicaState> = Promise.resolve("away");
+  /** Whether the last look that has ended found it away. */
+  #isAway = false;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** Ends the wait for the answers of the replica, one for each statement. */
   readonly #waits = new Set<(fault: Error) => void>();
@@ -100,8 +102,10 @@ export class ReplicaReads implements Queryable {
     for (const leave of this.#waits) leave(new Error("the replica does not answer"));
   }
 
-  #lately(): Promise<ReplicaState> {
-    return performance.now() - this.#lookedAt > LOOK_MS ? this.#look() : this.#state;
+  /** While the replica is away, the primary is read at once: nothing waits for a look. */
+  async #lately(): Promise<ReplicaState> {
+    if (performance.now() - this.#lookedAt > LOOK_MS) void this.#look();
+    return this.#isAway ? "away" : this.#state;
   }
 
   /** Never rejects. */
@@ -111,6 +115,9 @@ export class ReplicaReads implements Queryable {
       (seconds) => (seconds !== null && seconds <= MOST_LAG_SECONDS ? "fresh" : "behind"),
       () => "away",
     );
+    void this.#state.then((state) => {
+      this.#isAway = state === "away";
+    });
     return this.#state;
   }
 }

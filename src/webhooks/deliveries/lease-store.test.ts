@@ -154,6 +154,34 @@ test("a delivery is found that commits while a sender looks at its workspace; ne
   expect(await lease()).toHaveLength(1);
 });
 
+test("many slow receivers do not delay the retry of a quick one in the same workspace", async () => {
+  const [id] = await newWorkspaces(1, 2);
+  if (id === undefined) throw new Error("no workspace");
+  await happen([id], 1);
+  const [slow, quick] = await lease();
+  if (slow === undefined || quick === undefined) throw new Error("nothing was leased");
+  await settle([slow]);
+  const retry = {
+    status: "pending",
+    nextAttemptAt: later(5),
+    statusCode: 500,
+    error: "no",
+    durationMs: 1,
+  } as const;
+  await settleDeliveries(db, [{ lease: quick, ...retry, answer: null, time: now }]);
+  const others = Array.from({ length: 1_999 }, () => newId());
+  const held = { ...limits, slow: [slow.webhook_id, ...others], mostOfSlow: 0 };
+  await db.run(sql`update webhooks set events = '{message.bounced}' where id = ${quick.webhook_id}`);
+  await happen([id], 1);
+  await queueRequestedTurns(db, now, 10);
+  await db.transaction((tx) => leaseDeliveries(tx, { now, until: later(60), most: 10, ...held }));
+  now = later(5);
+  const found = await db.transaction((tx) =>
+    leaseDeliveries(tx, { now, until: later(60), most: 10, ...held }),
+  );
+  expect(found.map(({ id: delivery }) => delivery)).toContain(quick.id);
+});
+
 test("the results of a batch end only the leases that they belong to", async () => {
   await happen(await newWorkspaces(3), 2);
   const leased = await lease();

@@ -115,13 +115,15 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
       returning workspace_id, webhook_id, delivery_id
     ), found as (
       select workspace_id, bool_or(is_chosen) as has_chosen, min(next_attempt_at) filter (where not is_chosen) as next_at,
-        bool_and(is_silent or is_slow) filter (where not is_chosen and next_attempt_at <= ${now}) as leaves_only_held_back
+        bool_and(is_silent or is_slow) filter (where not is_chosen and next_attempt_at <= ${now}) as leaves_only_held_back,
+        min(next_attempt_at) filter (where not (is_silent or is_slow or next_attempt_at <= ${now})) as next_quick_at
       from ranked group by workspace_id
     ), moved as (
       update webhook_turns t
       set turn_at = case
           when taken.is_suspended then ${now}::timestamptz + make_interval(secs => ${SUSPENDED_SECONDS})
-          when f.leaves_only_held_back then ${now}::timestamptz + make_interval(secs => ${heldBackSeconds})
+          when f.leaves_only_held_back
+            then least(${now}::timestamptz + make_interval(secs => ${heldBackSeconds}), f.next_quick_at)
           when f.next_at <= ${now} and f.has_chosen then ${now}
           when f.next_at <= ${now} then ${now}::timestamptz + make_interval(secs => ${FULL_SECONDS})
           else coalesce(least(f.next_at, u.until, case when f.has_chosen then ${until}::timestamptz end), 'infinity') end,

@@ -10,8 +10,11 @@ import type { LeaseLimits } from "./lease-store.ts";
 
 /** An answer that took longer is slow. */
 export const SLOW_MS = 2_000;
-/** For how long a receiver counts as silent or slow after such an attempt, unless it answers quickly. */
-const KEPT_MS = MINUTE_MS;
+/**
+ * For how long a receiver counts as silent or slow after such an attempt, unless it answers quickly. Several times as long as
+ * all that are known take for one attempt each: one that is forgotten before its next attempt takes places of quick ones.
+ */
+const KEPT_MS = 15 * MINUTE_MS;
 /** Receivers of each kind that are known; with a further one, the one noted longest ago is forgotten. */
 const MOST_KNOWN = 2_000;
 /** Attempts at a time in this process, of all receivers of a kind. */
@@ -20,11 +23,13 @@ const MOST_OF = { silent: 100, slow: 150 } as const;
 type Pace = keyof typeof MOST_OF;
 
 export class ReceiverPace {
-  readonly #known: Readonly<Record<Pace, ExpiringMap<true>>> = {
-    silent: new ExpiringMap(MOST_KNOWN),
-    slow: new ExpiringMap(MOST_KNOWN),
-  };
+  readonly #known: Readonly<Record<Pace, ExpiringMap<true>>>;
   readonly #inProgress = { silent: 0, slow: 0 };
+
+  /** @param now in milliseconds */
+  constructor(now?: () => number) {
+    this.#known = { silent: new ExpiringMap(MOST_KNOWN, now), slow: new ExpiringMap(MOST_KNOWN, now) };
+  }
 
   /** What the next lease may take of silent and slow webhooks. */
   get limits(): Pick<LeaseLimits, "silent" | "mostOfSilent" | "slow" | "mostOfSlow"> {
