@@ -4,8 +4,8 @@
  * unknown or unreachable, and names that are aliases (CNAME) for a name outside the zone.
  */
 
+import { dnsServerText } from "#platform/dns-server-address.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
-import { serverText } from "./client/question-and-reply.ts";
 import { createResolver, type NetworkResolver } from "./network-resolver.ts";
 
 export interface AuthoritativeOptions {
@@ -52,7 +52,7 @@ export function askAuthoritative(
     const known = nameServers.records.slice(0, MOST_SERVERS);
     const addresses = (await Promise.all(known.map(addressesOf))).flat().filter(mayAsk);
     if (addresses.length === 0) return null;
-    const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverText({ host: address, port }));
+    const asked = addresses.slice(0, MOST_SERVERS).map((address) => dnsServerText({ host: address, port }));
     return createResolver({ servers: asked, timeoutMs, tries: TRIES, isFresh: true, isOfZone: true });
   };
 

@@ -2,14 +2,10 @@
  * A resolver that asks DNS servers over the network. Every look-up has a deadline and gives a value (Lookup): "no such
  * record" is an answer, everything that leaves the question open is a failure.
  */
+
+import { dnsServerText, readDnsServer } from "#platform/dns-server-address.ts";
 import { lookUpsOfProcess } from "./client/cached-look-ups.ts";
-import {
-  dnsName,
-  type RecordType,
-  readServer,
-  SystemServers,
-  serverText,
-} from "./client/question-and-reply.ts";
+import { dnsName, type RecordType, SystemServers } from "./client/question-and-reply.ts";
 import type { Lookup, LookupOptions, MxRecord } from "./resolver-interface.ts";
 
 export interface DnsOptions {
@@ -36,7 +32,7 @@ const system = new SystemServers();
  * @throws TypeError as `createResolver`
  */
 export function serversInUse(servers: readonly string[]): string[] {
-  return (servers.length > 0 ? servers.map(readServer) : system.get()).map(serverText);
+  return (servers.length > 0 ? servers.map(readDnsServer) : system.get()).map(dnsServerText);
 }
 
 /** @throws TypeError if a server is not an IP address with an optional port */
@@ -64,7 +60,7 @@ export function recordLookup<Data>(
     isOfZone = false,
   }: DnsOptions,
 ): (name: string, options?: LookupOptions) => Promise<Lookup<Data>> {
-  const named = servers.map(readServer);
+  const named = servers.map(readDnsServer);
   return async (givenName, { isFresh = isAlwaysFresh } = {}) => {
     const name = dnsName(givenName);
     if (name === null) return { outcome: "failed", reason: "EBADNAME" };

@@ -2,7 +2,9 @@
  * Asks servers in turn, in several rounds, until one answers. The answer to any packet is accepted until the deadline, even
  * if other servers have been asked since, so a slow server is not cut off.
  */
-import type { DnsReply, Question, Server } from "./question-and-reply.ts";
+
+import type { DnsServer } from "#platform/dns-server-address.ts";
+import type { DnsReply, Question } from "./question-and-reply.ts";
 import { failedReply } from "./read-reply.ts";
 import type { Upstreams } from "./upstreams.ts";
 
@@ -28,10 +30,10 @@ export class LookUp {
   /** From `performance.now()`; kept when the look-up is begun again. */
   #startedAt: number | null = null;
   /** The servers of all rounds, in order. */
-  #plan: readonly Server[] = [];
+  #plan: readonly DnsServer[] = [];
   #perRound = 1;
   #next = 0;
-  readonly #failures = new Map<Server, number>();
+  readonly #failures = new Map<DnsServer, number>();
   #failure: string | null = null;
   #fault: string | null = null;
   /** A server has sent a truncated answer. */
@@ -88,17 +90,17 @@ export class LookUp {
   }
 
   /** The next server, without those that have failed MOST_FAILURES times. */
-  #takeNext(): Server | undefined {
+  #takeNext(): DnsServer | undefined {
     const next = this.#plan.findIndex((one, at) => at >= this.#next && !this.#hasFailed(one));
     this.#next = next === -1 ? this.#plan.length : next + 1;
     return this.#plan[next];
   }
 
-  #hasFailed(server: Server): boolean {
+  #hasFailed(server: DnsServer): boolean {
     return (this.#failures.get(server) ?? 0) >= MOST_FAILURES;
   }
 
-  #ask(server: Server, round: number): void {
+  #ask(server: DnsServer, round: number): void {
     const upstream = this.#upstreams.of(server);
     let isAnswered = false;
     let end = () => {};

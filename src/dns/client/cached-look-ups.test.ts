@@ -1,8 +1,9 @@
 import { beforeEach, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
+import { readDnsServer } from "#platform/dns-server-address.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { LookUps } from "./cached-look-ups.ts";
-import { type Question, readServer } from "./question-and-reply.ts";
+import type { Question } from "./question-and-reply.ts";
 
 const dns = await startFakeDns();
 let nowMs = 0;
@@ -20,7 +21,7 @@ const ask = (name: string, { isFresh = false, ...more }: Partial<Question & { is
     {
       name,
       type: "A",
-      servers: [readServer(dns.address)],
+      servers: [readDnsServer(dns.address)],
       timeoutMs: 500,
       tries: 1,
       wantsDnssec: false,

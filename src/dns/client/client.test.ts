@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, streamEncode } from "dns-packet";
 import { expect, onTestFinished, test } from "vitest";
+import { type DnsServer, readDnsServer } from "#platform/dns-server-address.ts";
 import { startBusyDns } from "#test/support/busy-dns.ts";
 import { DnsClient } from "./client.ts";
-import { type Question, readServer, type Server } from "./question-and-reply.ts";
+import type { Question } from "./question-and-reply.ts";
 
 /** The reply of a scripted server to a question; null for no answer. */
 type Script = (
@@ -14,7 +15,7 @@ type Script = (
 ) => Partial<Packet> | Buffer | null | Promise<Partial<Packet> | null>;
 
 interface ScriptedDns {
-  readonly server: Server;
+  readonly server: DnsServer;
   /** Every question, with the port it came from. */
   readonly heard: { id: number; name: string; port: number; hasEdns: boolean }[];
 }
@@ -319,7 +320,7 @@ test("a silent server is asked last after a few questions, and first again when 
 
 test("answers that arrive while the thread is busy are not timed out", async () => {
   await using dns = await startBusyDns();
-  const busy: ScriptedDns = { server: readServer(dns.address), heard: [] };
+  const busy: ScriptedDns = { server: readDnsServer(dns.address), heard: [] };
   const client = new DnsClient();
   // All ports are open, so that the question leaves in the turn of the loop in which it is asked.
   for (const name of names(16)) await client.ask(question(name, [busy]));
@@ -355,7 +356,7 @@ test.each([
   ["[2001:db8::53]:5353", { host: "2001:db8::53", port: 5_353 }],
   ["[fe80::1%eth0]:53", { host: "fe80::1%eth0", port: 53 }],
 ])("%s is a server", (text, server) => {
-  expect(readServer(text)).toEqual(server);
+  expect(readDnsServer(text)).toEqual(server);
 });
 
 test.each([
@@ -367,5 +368,5 @@ test.each([
   "[192.0.2.53]:53",
   "2001:db8::53:x",
 ])("%j is not a server", (text) => {
-  expect(() => readServer(text)).toThrow(/is not a DNS server/);
+  expect(() => readDnsServer(text)).toThrow(/is not a DNS server/);
 });

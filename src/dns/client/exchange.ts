@@ -5,7 +5,8 @@
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
 import { type DecodedPacket, DNSSEC_OK, decode, encode, type Packet, RECURSION_DESIRED } from "dns-packet";
-import type { DnsReply, Question, Server } from "./question-and-reply.ts";
+import type { DnsServer } from "#platform/dns-server-address.ts";
+import type { DnsReply, Question } from "./question-and-reply.ts";
 import { failedReply, readReply } from "./read-reply.ts";
 import { codeOf, type UdpPorts } from "./udp-ports.ts";
 
@@ -29,7 +30,7 @@ export interface ExchangeEvents {
 
 /** Sends the question. Each event is emitted at most once. @returns a function that cancels it without an event */
 export function exchange(
-  server: Server,
+  server: DnsServer,
   ports: UdpPorts,
   question: Question,
   events: ExchangeEvents,
@@ -103,7 +104,7 @@ function isAnswerTo({ name, type }: Question, packet: DecodedPacket): boolean {
 }
 
 /** @param onEnd called once, with the answer or an error code @returns a function that cancels it without that call */
-function overTcp(server: Server, query: Buffer, onEnd: (answer: Buffer | string) => void): () => void {
+function overTcp(server: DnsServer, query: Buffer, onEnd: (answer: Buffer | string) => void): () => void {
   const socket = connect({ host: server.host, port: server.port });
   const length = Buffer.alloc(2);
   length.writeUInt16BE(query.length);

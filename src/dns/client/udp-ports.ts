@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
-import type { Server } from "./question-and-reply.ts";
+import type { DnsServer } from "#platform/dns-server-address.ts";
 
 const MOST_PORTS = 16;
 const QUESTIONS_PER_PORT = 100;
@@ -20,12 +20,12 @@ export interface PacketListener {
 }
 
 export class UdpPorts {
-  readonly #server: Server;
+  readonly #server: DnsServer;
   readonly #ports = new Set<UdpPort>();
   readonly #onEmpty: () => void;
 
   /** @param onEmpty called when the last port was closed */
-  constructor(server: Server, onEmpty: () => void) {
+  constructor(server: DnsServer, onEmpty: () => void) {
     this.#server = server;
     this.#onEmpty = onEmpty;
   }
@@ -66,7 +66,7 @@ class UdpPort {
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor({ host, port }: Server, onClosed: () => void) {
+  constructor({ host, port }: DnsServer, onClosed: () => void) {
     this.#onClosed = onClosed;
     this.#socket = createSocket(isIP(host) === 6 ? "udp6" : "udp4");
     this.#socket.on("error", (cause) => this.#fail(cause));

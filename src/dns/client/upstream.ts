@@ -1,6 +1,8 @@
 /** One DNS server: its sockets, and whether it has answered lately. */
+
+import type { DnsServer } from "#platform/dns-server-address.ts";
 import { type ExchangeEvents, exchange } from "./exchange.ts";
-import type { Question, Server } from "./question-and-reply.ts";
+import type { Question } from "./question-and-reply.ts";
 import { UdpPorts } from "./udp-ports.ts";
 
 /** A server counts as silent after this many packets in a row without an answer. */
@@ -9,14 +11,14 @@ const SILENCES = 3;
 const SILENT_MS = 10_000;
 
 export class Upstream {
-  readonly #server: Server;
+  readonly #server: DnsServer;
   readonly #ports: UdpPorts;
   #silences = 0;
   #silentUntil = 0;
   /** From `performance.now()`. */
   #answeredAt = Number.NEGATIVE_INFINITY;
 
-  constructor(server: Server, onIdle: () => void) {
+  constructor(server: DnsServer, onIdle: () => void) {
     this.#server = server;
     this.#ports = new UdpPorts(server, onIdle);
   }

@@ -1,10 +1,10 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import type { Server } from "./question-and-reply.ts";
+import type { DnsServer } from "#platform/dns-server-address.ts";
 import { Upstreams } from "./upstreams.ts";
 
-const server = (at: number): Server => ({ host: `127.0.${at >> 8}.${at & 0xff}`, port: 5_353 });
+const server = (at: number): DnsServer => ({ host: `127.0.${at >> 8}.${at & 0xff}`, port: 5_353 });
 
 test("a server is remembered from its first question on", () => {
   const upstreams = new Upstreams();

@@ -1,5 +1,5 @@
 /** All DNS servers that this process has asked, with their state. */
-import type { Server } from "./question-and-reply.ts";
+import type { DnsServer } from "#platform/dns-server-address.ts";
 import { Upstream } from "./upstream.ts";
 
 /** Idle servers that are remembered. */
@@ -21,18 +21,18 @@ export class Upstreams {
   }
 
   /** The servers in the order in which to ask them: silent ones come last. */
-  inTurn(servers: readonly Server[]): readonly Server[] {
+  inTurn(servers: readonly DnsServer[]): readonly DnsServer[] {
     const isInTurn = servers.map((server) => this.#known.get(serverKey(server))?.takesItsTurn() ?? true);
     return [...servers.filter((_, at) => isInTurn[at]), ...servers.filter((_, at) => !isInTurn[at])];
   }
 
   /** Whether one of them has answered any question since that time of `performance.now()`. */
-  haveAnsweredSince(servers: readonly Server[], since: number): boolean {
+  haveAnsweredSince(servers: readonly DnsServer[], since: number): boolean {
     return servers.some((server) => (this.#known.get(serverKey(server))?.answeredAt ?? -1) >= since);
   }
 
   /** The state of a server that is about to be asked. */
-  of(server: Server): Upstream {
+  of(server: DnsServer): Upstream {
     const key = serverKey(server);
     const upstream = this.#known.get(key) ?? this.#make(key, server);
     this.#known.delete(key);
@@ -40,7 +40,7 @@ export class Upstreams {
     return upstream;
   }
 
-  #make(key: string, server: Server): Upstream {
+  #make(key: string, server: DnsServer): Upstream {
     if (this.#known.size >= this.#most) this.#forgetOldest();
     const forget = () => {
       if (upstream.isIdle && this.#known.get(key) === upstream) this.#known.delete(key);
@@ -59,6 +59,6 @@ export class Upstreams {
   }
 }
 
-export function serverKey({ host, port }: Server): string {
+export function serverKey({ host, port }: DnsServer): string {
   return `${host} ${port}`;
 }

@@ -29,6 +29,20 @@ describe.each(["MAIL_HOSTNAME", "BOUNCE_DOMAIN"] as const)("%s", (name) => {
   });
 });
 
+describe("DNS_SERVERS", () => {
+  test("takes addresses of both families, with or without a port", () => {
+    const value = "192.0.2.53,192.0.2.54:5353, [2001:db8::53]:53,[2001:db8::54]";
+    expect(readConfig({ DNS_SERVERS: value }).DNS_SERVERS).toEqual(value.split(/, ?/));
+  });
+
+  test.each(["dns.example", "127.0.0.1:99999", "127.0.0.1:0", "256.1.1.1", "[192.0.2.53]:53"])(
+    "refuses %s",
+    (value) => {
+      expect(() => readConfig({ DNS_SERVERS: value })).toThrow("DNS_SERVERS must be addresses such as");
+    },
+  );
+});
+
 describe("SENDING_IPS", () => {
   test("takes addresses and networks of both families", () => {
     const value = "198.51.100.7, 192.0.2.0/24,2001:db8::/64,2001:db8:1::1";

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 import { readDatabaseAddress } from "#platform/database/servers/database-address.ts";
+import { readDnsServer } from "#platform/dns-server-address.ts";
 import { parseRing, type SecretKeyRing } from "#platform/secrets/key-ring.ts";
 
 /** @throws ConfigError whose message continues after the name of the setting: "must be …" */
@@ -195,7 +196,9 @@ export const optionalCountry: Reader<CountryCode | null> = (value) => {
 
 export const servers: Reader<string[]> = (value) =>
   list(value).map((server) => {
-    if (!/^(\[[0-9a-f:]+\]|[0-9.]+)(:\d{1,5})?$/i.test(server)) {
+    try {
+      readDnsServer(server);
+    } catch {
       throw new ConfigError(
         "must be addresses such as 192.0.2.53:53 or [2001:db8::53]:53, separated by commas",
       );
