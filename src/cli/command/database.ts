@@ -1,9 +1,12 @@
 /** Opens the database for a command, whether the service runs or not. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
+import { hasWorkspaces } from "#workspace/workspaces/store.ts";
 import { auditCommand } from "./audit-command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,6 +29,35 @@ export function withDatabase<Result>(
     },
     deadlines,
   );
+}
+
+/**
+ * Like `withDatabase`, for a command that would have no effect on an installation that is only made by it: one with another
+ * DATA_DIR than the service's would report success, for example.
+ * @throws Error if there is no installation; nothing is created then
+ */
+export function withInstallation<Result>(
+  environment: Environment,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  requireDatabase(environment);
+  return withDatabaseAsItIs(environment, async (db) => {
+    if (!(await hasWorkspaces(db)))
+      throw new Error(
+        "the database has no workspace: check DATABASE_URL, or DATA_DIR, which must be the service's",
+      );
+    await prepareSchema(db, createLog("silent"));
+    return auditCommand(db, work);
+  });
+}
+
+/** @throws Error if neither DATABASE_URL is set nor DATA_DIR has a database */
+export function requireDatabase(environment: Environment): void {
+  const { DATABASE_URL, DATA_DIR } = readConfig(environment);
+  if (!DATABASE_URL && !existsSync(join(DATA_DIR, "postgres")))
+    throw new Error(
+      `${DATA_DIR} has no database: set the DATA_DIR or the DATABASE_URL of the service, or start it first`,
+    );
 }
 
 /** Like `withDatabase`, without migrating: the schema may be older, newer or missing. */

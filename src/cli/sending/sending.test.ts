@@ -13,6 +13,7 @@ import { SendingHoldLog } from "#processes/sending-hold-log.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
+import { newDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseMessages, leaseOrder } from "#test/support/lease-order.ts";
 import { reportScene } from "#test/support/report-scene.ts";
@@ -24,13 +25,15 @@ const service = await startService();
 const { database: db, workspaceId, call } = service;
 await insertVerifiedDomain(db, createSecrets(SECRET_KEY), workspaceId, "shop.test");
 
-async function sending(...words: string[]) {
+const sending = (...words: string[]) => sendingOn(db.url, ...words);
+
+async function sendingOn(url: string, ...words: string[]) {
   let stdout = "";
   let stderr = "";
   const code = await runCli(["sending", ...words], {
     stdout: { write: (text) => (stdout += text) },
     stderr: { write: (text) => (stderr += text) },
-    environment: { DATABASE_URL: db.url },
+    environment: { DATABASE_URL: url },
     endpoints: () => service.api.endpoints,
     serve: async () => {},
   });
@@ -118,6 +121,19 @@ test("a release without a hold is refused, and discards nothing", async () => {
   });
   expect(await statusOf(id)).toBe("queued");
 });
+
+test.each(["hold", "release", "status"])(
+  "%s of a database without an installation is refused, and the database is as it was",
+  async (command) => {
+    await using other = await newDatabase();
+    const { code, stderr } = await sendingOn(other.url, command);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("the database has no workspace: check DATABASE_URL"),
+    ]);
+    expect(await other.rows(sql`select from pg_tables where schemaname = 'public'`)).toEqual([]);
+  },
+);
 
 test("--discard-waiting cancels what waited before the hold, refunds it once, and keeps what came later", async () => {
   const before = [await send("cy@people.test"), await send("di@people.test")];

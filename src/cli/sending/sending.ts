@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabase } from "#cli/command/database.ts";
+import { withInstallation } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { discardWaiting } from "#delivery/hold/discard-waiting.ts";
 import { deleteHold, findHold, insertHold, lockHold, type SendingHold } from "#delivery/hold/store.ts";
@@ -40,7 +40,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     .description("send nothing from now on: no mail, no SMS, no webhooks; mail is still accepted, and waits")
     .option("--json", "print JSON")
     .action(async (options: { readonly json?: true }) => {
-      const status = await withDatabase(environment, (db) =>
+      const status = await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           await insertHold(tx, null);
           return readStatus(tx);
@@ -57,7 +57,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     )
     .option("--json", "print JSON")
     .action(async (options: ReleaseOptions) => {
-      const released = await withDatabase(environment, async (db) => {
+      const released = await withInstallation(environment, async (db) => {
         const hold = await findHold(db);
         if (hold === undefined)
           throw new Error(
@@ -87,7 +87,7 @@ export function addSendingCommands(program: Command, { stdout, environment }: Cl
     .description("say whether sending is held, and what waits")
     .option("--json", "print JSON")
     .action(async (options: { readonly json?: true }) => {
-      const status = await withDatabase(environment, readStatus);
+      const status = await withInstallation(environment, readStatus);
       stdout.write(options.json ? json(status) : describe(status));
     });
 }

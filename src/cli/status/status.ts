@@ -1,9 +1,7 @@
 /** `posthaste status`: what the installation does now, and for what it waits. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { requireDatabase, withDatabaseAsItIs } from "#cli/command/database.ts";
 import { json } from "#cli/command/output.ts";
 import { findServer } from "#cli/doctor/database-server-store.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -23,11 +21,8 @@ export function addStatusCommand(program: Command, { stdout, environment }: CliO
     .description("show the queue and why messages wait, processes, jobs, webhooks, storage and versions")
     .option("--json", "print JSON")
     .action(async (options: { readonly json?: true }) => {
-      const { DATA_DIR, DATABASE_URL } = readConfig(environment);
-      if (!DATABASE_URL && !existsSync(join(DATA_DIR, "postgres")))
-        throw new Error(
-          `${DATA_DIR} has no database: set the DATA_DIR or the DATABASE_URL of the service, or start it first`,
-        );
+      requireDatabase(environment);
+      const { DATA_DIR } = readConfig(environment);
       const { versions, installation } = await withDatabaseAsItIs(
         environment,
         async (db) => {

@@ -78,7 +78,16 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
  */
 export async function lockWhetherEmpty(tx: Queryable): Promise<boolean> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey("first workspace")})`);
-  const answer = await tx.row<{ some: boolean }>(sql`select exists (
+  return !(await hasWorkspaces(tx));
+}
+
+/** Whether the installation has a workspace, as it has from its first start on. The schema may be missing. */
+export async function hasWorkspaces(db: Queryable): Promise<boolean> {
+  const schema = await db.row<{ is_there: boolean }>(
+    sql`select to_regclass('workspaces') is not null as is_there`,
+  );
+  if (schema?.is_there !== true) return false;
+  const answer = await db.row<{ some: boolean }>(sql`select exists (
     select from workspaces where id <> ${installationWorkspaceId}) as some`);
-  return answer?.some === false;
+  return answer?.some === true;
 }
