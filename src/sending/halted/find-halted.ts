@@ -6,11 +6,10 @@ import { listStoppedAutoresponders } from "#sending/autoresponders/store.ts";
 import { listHaltedIds } from "#sending/mail/presend-store.ts";
 
 export async function findHalted(db: Queryable): Promise<Halted> {
-  const [hold, campaigns, autoresponders] = await Promise.all([
-    findHold(db),
-    listHaltedIds(db),
-    listStoppedAutoresponders(db),
-  ]);
+  // One after the other: in a transaction they share a connection.
+  const hold = await findHold(db);
+  const campaigns = await listHaltedIds(db);
+  const autoresponders = await listStoppedAutoresponders(db);
   return {
     isSendingHeld: hold !== undefined,
     paused: [...campaigns.paused, ...autoresponders.paused],
