@@ -148,8 +148,7 @@ export const noticeSources: readonly NoticeSource[] = [
       severity: "critical",
       since,
       title: "The workspace is suspended",
-      message:
-        "It can be read, but nothing is sent or changed, and mail that was accepted waits. The operator has suspended it, and ends that with the command posthaste workspace resume.",
+      message: `It can be read, but nothing is sent or changed, and mail that was accepted waits. The operator has suspended it, and ends that with the command ${typedCommand("workspace resume --workspace ID")}.`,
       resource: { kind: "workspace", id: null, name: null, path: "/api/v1/queue" },
       operation: "getQueue",
     }),
