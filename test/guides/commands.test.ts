@@ -66,8 +66,10 @@ describe.skipIf(!hasReaderTools("jq", "npm"))("with bash, curl, jq and npm", () 
       text_content: "Hello",
     };
     const { body: campaign } = await call("POST", "/campaigns", draft);
+    const receiver = { url: "https://8.8.8.8/events", events: ["message.bounced"] };
+    const { body: webhook } = await call("POST", "/webhooks", receiver);
     await using shell = openShell();
-    await shell.run(`CAMPAIGN=${campaign.data.id} DOMAIN=${domains.data[0].id}`);
+    await shell.run(`CAMPAIGN=${campaign.data.id} DOMAIN=${domains.data[0].id} WEBHOOK=${webhook.data.id}`);
     for (const block of blocksOf("troubleshooting.md")) await shell.run(block);
   });
 
