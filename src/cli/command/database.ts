@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
+import { refuseUnfinishedRestore } from "#platform/database/unfinished-restore-store.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { hasWorkspaces } from "#workspace/workspaces/store.ts";
@@ -42,6 +43,7 @@ export function withInstallation<Result>(
 ): Promise<Result> {
   requireDatabase(environment);
   return withDatabaseAsItIs(environment, async (db) => {
+    await refuseUnfinishedRestore(db);
     if (!(await hasWorkspaces(db)))
       throw new Error(
         "the database has no workspace: check DATABASE_URL, or DATA_DIR, which must be the service's",
