@@ -2,7 +2,6 @@
  * A resolver that asks DNS servers over the network. Every look-up has a deadline and gives a value (Lookup): "no such
  * record" is an answer, everything that leaves the question open is a failure.
  */
-
 import { dnsServerText, readDnsServer } from "#platform/dns-server-address.ts";
 import { lookUpsOfProcess } from "./client/cached-look-ups.ts";
 import { dnsName, type RecordType, SystemServers } from "./client/question-and-reply.ts";

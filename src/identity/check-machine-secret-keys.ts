@@ -3,7 +3,6 @@
  * in sent mail fail and sealed values cannot be opened. Also checks that the first key may be used: all running
  * processes must be able to open what it seals.
  */
-
 import { hostname } from "node:os";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";

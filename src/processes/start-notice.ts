@@ -1,5 +1,4 @@
 /** The text that a start prints: the addresses of the console and the API, the plan in force and, once, the first API key. */
-
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { findHold } from "#delivery/hold/store.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";

@@ -1,5 +1,4 @@
 /** Checks the database server, its schema, its archive, the clocks and the disk. */
-
 import { existsSync } from "node:fs";
 import { sentence } from "#cli/command/error-sentence.ts";
 import { hasTablespace } from "#messages/partitions/archive-store.ts";

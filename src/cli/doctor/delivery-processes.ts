@@ -1,5 +1,4 @@
 /** Checks that a process of any machine sends what is due. */
-
 import { oldestDueSeconds } from "#delivery/queue/oldest-due-store.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";

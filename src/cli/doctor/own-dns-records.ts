@@ -1,5 +1,4 @@
 /** Checks the DNS records of this service's names, which receivers look up before they accept mail. */
-
 import { isIP } from "node:net";
 import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { NetworkResolver } from "#dns/network-resolver.ts";

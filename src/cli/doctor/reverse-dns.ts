@@ -2,7 +2,6 @@
  * Checks forward-confirmed reverse DNS of the source addresses and their EHLO names (RFC 1912 section 2.1): large
  * receivers refuse mail without it.
  */
-
 import { isIP } from "node:net";
 import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { NetworkResolver } from "#dns/network-resolver.ts";

@@ -3,7 +3,6 @@
  * a cookie, and other clients send `Authorization: Bearer` or the token in the query. An operator who is signed in needs no
  * token. The address of the client is not trusted: behind a proxy, every request seems to come from this machine.
  */
-
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#platform/config/config.ts";

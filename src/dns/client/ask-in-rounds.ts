@@ -2,7 +2,6 @@
  * Asks servers in turn, in several rounds, until one answers. The answer to any packet is accepted until the deadline, even
  * if other servers have been asked since, so a slow server is not cut off.
  */
-
 import type { DnsServer } from "#platform/dns-server-address.ts";
 import type { DnsReply, Question } from "./question-and-reply.ts";
 import { failedReply } from "./read-reply.ts";

@@ -1,5 +1,4 @@
 /** One DNS server: its sockets, and whether it has answered lately. */
-
 import type { DnsServer } from "#platform/dns-server-address.ts";
 import { type ExchangeEvents, exchange } from "./exchange.ts";
 import type { Question } from "./question-and-reply.ts";

@@ -2,7 +2,6 @@
  * The DMARC policy of a domain: parses the record (RFC 7489 section 6.3, RFC 9989 section 4.7) and finds it at the
  * domain or at its organizational domain by the public suffix list.
  */
-
 import { getDomain } from "tldts";
 import { lookUpFault } from "#dns/look-up-fault.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";

@@ -1,5 +1,4 @@
 /** A database that is being restored, or whose restore failed, is marked by a table: until its end only a restore uses it. */
-
 import { raw } from "sql-template-tag";
 import { typedCommand } from "#platform/typed-command.ts";
 import type { Queryable } from "./pool.ts";

@@ -1,5 +1,4 @@
 /** The first owner of an installation, who has the link that the start of the service prints. */
-
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
