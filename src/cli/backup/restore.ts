@@ -24,7 +24,6 @@ import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { typedCommand } from "#platform/typed-command.ts";
-import { findHalted } from "#sending/halted/find-halted.ts";
 import { requireName } from "./backup-file.ts";
 import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { planKeys, type RestoredKeys } from "./restore-keys.ts";
@@ -114,7 +113,7 @@ async function completeRestore(db: Database): Promise<WaitingWork> {
     await prepareSchema(db, createLog("silent"));
     await analyzeAll(db);
     await recordCommand(db);
-    return await countWaitingWork(db, (await findHalted(db)).paused);
+    return await countWaitingWork(db);
   } catch (fault) {
     throw new Error(
       `${sentence(fault)}. The backup is restored, and its sending is held; only what follows has failed: run \`${typedCommand("migrate")}\`, then \`${typedCommand("sending status")}\``,

@@ -11,7 +11,6 @@ import { systemClock } from "#platform/clock.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { createReactions } from "#processes/reactions.ts";
-import { findHalted } from "#sending/halted/find-halted.ts";
 import { describeHalted, describeWaitingWork } from "./describe-waiting-work.ts";
 import { countWaitingWork, type WaitingWork } from "./waiting-work-store.ts";
 
@@ -111,7 +110,7 @@ async function readStatus(db: Queryable): Promise<Status> {
     is_held: hold !== undefined,
     held_at: hold?.held_at ?? null,
     backup_at: hold?.backup_at ?? null,
-    ...(await countWaitingWork(db, (await findHalted(db)).paused)),
+    ...(await countWaitingWork(db)),
   };
 }
 

@@ -1,6 +1,7 @@
 /** What is sent once sending is released: counted for the operator, over all workspaces. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
+import { findHalted } from "#sending/halted/find-halted.ts";
 
 /** Without what waits for another reason as well: halted messages, and work of suspended workspaces. */
 export interface WaitingWork {
@@ -16,11 +17,9 @@ export interface WaitingWork {
   readonly webhook_deliveries: number;
 }
 
-/**
- * Reads the whole queue: some hundred milliseconds for a million messages.
- * @param paused campaigns and autoresponders whose messages are not sent
- */
-export async function countWaitingWork(db: Queryable, paused: readonly string[]): Promise<WaitingWork> {
+/** Reads the whole queue: some hundred milliseconds for a million messages. */
+export async function countWaitingWork(db: Queryable): Promise<WaitingWork> {
+  const { paused } = await findHalted(db);
   const counted = await db.row<WaitingWork>(sql`
     with suspended as materialized (
       select id from workspaces where is_suspended
