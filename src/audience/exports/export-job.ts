@@ -8,11 +8,12 @@ import type { PersonFilter } from "#audience/subscribers/person-filter.ts";
 import type { Clock } from "#platform/clock.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { inOneSnapshot } from "#platform/database/snapshot-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { JobHandler } from "#platform/jobs/attempt.ts";
 import { newFileName, storeLocal } from "#platform/jobs/files.ts";
 import { exportHeader, exportRow } from "./export-row.ts";
-import { listExported, listStoredNames, openExport, readOneMoment } from "./store.ts";
+import { listExported, listStoredNames, openExport } from "./store.ts";
 
 /** Limit of columns for custom fields without a definition: more than any spreadsheet shows. */
 const MOST_NAMES = 10_000;
@@ -39,8 +40,7 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     // Written to the local disk first: storing parts during the transaction would take a second connection.
     await using scratch = await openTempFile();
     await using file = await open(scratch.path, "wx", 0o600);
-    const { rows, fields } = await db.transaction(async (tx) => {
-      await readOneMoment(tx);
+    const { rows, fields } = await inOneSnapshot(db, async (tx) => {
       const segment = await segmentOf(tx, workspaceId, input, clock);
       const { status, search, filter, mailing_list_id: mailingListId } = input;
       const selection = { mailingListId, status, search, filter, segment };

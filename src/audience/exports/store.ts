@@ -28,11 +28,6 @@ export interface Selection {
   readonly segment: Sql | null;
 }
 
-/** Must be the first statement of a transaction: all its reads see one snapshot. */
-export async function readOneMoment(tx: Queryable): Promise<void> {
-  await tx.run(sql`set transaction isolation level repeatable read, read only`);
-}
-
 /** A `from` and `where` with the memberships `m` and people `s` of a selection. */
 function fromPeople(workspaceId: WorkspaceId, selection: Selection): Sql {
   const { mailingListId, status, search, filter, segment } = selection;

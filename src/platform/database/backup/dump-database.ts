@@ -6,7 +6,7 @@ import type { Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { listAppliedMigrations } from "#platform/database/applied-migrations-store.ts";
 import type { Database, Queryable, Transaction } from "#platform/database/pool.ts";
-import { useOneSnapshot } from "#platform/database/snapshot-store.ts";
+import { inOneSnapshot } from "#platform/database/snapshot-store.ts";
 import { listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import type { SealedText } from "#platform/secrets/passphrase-box.ts";
 import { version } from "#platform/version.ts";
@@ -85,8 +85,7 @@ export async function dumpDatabase(db: Database, output: Writable, options: Dump
     if (before.length === 0) {
       throw new Error("the database is empty: check DATABASE_URL, or DATA_DIR, which must be the service's");
     }
-    const dump = await db.transaction(async (tx) => {
-      await useOneSnapshot(tx);
+    const dump = await inOneSnapshot(db, async (tx) => {
       // Before the first query, so that the snapshot has what the lock protects.
       await lockTables(
         tx,
