@@ -12,6 +12,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
+import { webhookLimits } from "#test/support/webhook-limits.ts";
 import { leaseDeliveries } from "#webhooks/deliveries/lease-store.ts";
 import { settleDeliveries } from "#webhooks/deliveries/settle-store.ts";
 import { queueRequestedTurns } from "#webhooks/deliveries/turns-store.ts";
@@ -220,12 +221,7 @@ async function lease(database: Database, batches: number): Promise<number[]> {
       now,
       until,
       most: BATCH,
-      mostOfWebhook: 10,
-      mostOfWorkspace: 40,
-      silent: [],
-      mostOfSilent: 100,
-      slow: [],
-      mostOfSlow: 150,
+      ...webhookLimits,
     };
     const from = performance.now();
     const leased = await database.transaction((tx) => leaseDeliveries(tx, limits));

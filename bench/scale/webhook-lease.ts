@@ -1,5 +1,6 @@
 /** D1: the lease of a hundred deliveries to webhooks, and the same after half of all deliveries were made. */
 import sql from "sql-template-tag";
+import { webhookLimits } from "#test/support/webhook-limits.ts";
 import { type LeasedDelivery, leaseDeliveries } from "#webhooks/deliveries/lease-store.ts";
 import { type SettledAttempt, settleDeliveries } from "#webhooks/deliveries/settle-store.ts";
 import { queueRequestedTurns } from "#webhooks/deliveries/turns-store.ts";
@@ -9,15 +10,6 @@ import type { Installation } from "./installation.ts";
 
 const LEASED = 100;
 const LEASE_MS = 60_000;
-/** The limits of the sender. */
-const LIMITS = {
-  mostOfWebhook: 10,
-  mostOfWorkspace: 40,
-  silent: [],
-  mostOfSilent: 100,
-  slow: [],
-  mostOfSlow: 150,
-};
 const MOST_REQUESTS = 5_000;
 
 export async function compareWebhookLeases(large: Installation, small: Installation): Promise<Figure[]> {
@@ -42,7 +34,7 @@ async function lease({ database }: Installation, most: number): Promise<LeasedDe
   const now = new Date();
   const until = new Date(now.getTime() + LEASE_MS);
   await queueRequestedTurns(database, now, MOST_REQUESTS);
-  return database.transaction((tx) => leaseDeliveries(tx, { now, until, most, ...LIMITS }));
+  return database.transaction((tx) => leaseDeliveries(tx, { now, until, most, ...webhookLimits }));
 }
 
 /** @param status pending: the deliveries are due again */

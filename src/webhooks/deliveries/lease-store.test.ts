@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
+import { webhookLimits } from "#test/support/webhook-limits.ts";
 import { waitOfOldestDelivery } from "./backlog-store.ts";
 import { type LeasedDelivery, leaseDeliveries } from "./lease-store.ts";
 import { settleDeliveries } from "./settle-store.ts";
@@ -48,18 +49,9 @@ const happen = (workspaceIds: readonly WorkspaceId[], times: number, tx: Queryab
     ),
   );
 
-const limits = {
-  mostOfWebhook: 10,
-  mostOfWorkspace: 40,
-  silent: [],
-  mostOfSilent: 100,
-  slow: [],
-  mostOfSlow: 150,
-};
-
 async function lease(most = 100): Promise<LeasedDelivery[]> {
   await queueRequestedTurns(db, now, 10_000);
-  return db.transaction((tx) => leaseDeliveries(tx, { now, until: later(60), most, ...limits }));
+  return db.transaction((tx) => leaseDeliveries(tx, { now, until: later(60), most, ...webhookLimits }));
 }
 
 const settle = (leased: readonly LeasedDelivery[], tx: Queryable = db) =>
@@ -84,7 +76,7 @@ const countsOf = (leased: readonly LeasedDelivery[], key: "workspace_id" | "webh
 async function rowsRead(): Promise<number> {
   return db.transaction(async (tx) => {
     const before = await rowsReadUntilNow(tx);
-    const leased = await leaseDeliveries(tx, { now, until: later(60), most: 10, ...limits });
+    const leased = await leaseDeliveries(tx, { now, until: later(60), most: 10, ...webhookLimits });
     expect(await settle(leased, tx)).toHaveLength(10);
     return (await rowsReadUntilNow(tx)) - before;
   });
@@ -142,7 +134,7 @@ test("a delivery is found that commits while a sender looks at its workspace; ne
   await happen([id], 1);
   await queueRequestedTurns(db, now, 10);
   await db.transaction(async (tx) => {
-    const first = await leaseDeliveries(tx, { now, until: later(60), most: 10, ...limits });
+    const first = await leaseDeliveries(tx, { now, until: later(60), most: 10, ...webhookLimits });
     expect(first).toHaveLength(1);
     await db.transaction((other) => happen([id], 1, other));
   });
@@ -170,7 +162,7 @@ test("many slow receivers do not delay the retry of a quick one in the same work
   } as const;
   await settleDeliveries(db, [{ lease: quick, ...retry, answer: null, time: now }]);
   const others = Array.from({ length: 1_999 }, () => newId());
-  const held = { ...limits, slow: [slow.webhook_id, ...others], mostOfSlow: 0 };
+  const held = { ...webhookLimits, slow: [slow.webhook_id, ...others], mostOfSlow: 0 };
   await db.run(sql`update webhooks set events = '{message.bounced}' where id = ${quick.webhook_id}`);
   await happen([id], 1);
   await queueRequestedTurns(db, now, 10);

@@ -9,6 +9,7 @@ import { createSecrets } from "#platform/secrets/secrets.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
+import { webhookLimits } from "#test/support/webhook-limits.ts";
 import { answerWith, startReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { announce } from "#webhooks/events/announce.ts";
 import { createReceiver } from "#webhooks/post-to-receiver.ts";
@@ -396,20 +397,11 @@ describe("a webhook with too many pending deliveries", () => {
   });
 });
 
-const limits = {
-  most: 100,
-  mostOfWebhook: 10,
-  mostOfWorkspace: 40,
-  silent: [],
-  mostOfSilent: 100,
-  slow: [],
-  mostOfSlow: 150,
-};
 async function lease() {
   const now = clock.now();
   await queueRequestedTurns(db, now, 1_000);
   const until = new Date(now.getTime() + 60_000);
-  return db.transaction((tx) => leaseDeliveries(tx, { now, until, ...limits }));
+  return db.transaction((tx) => leaseDeliveries(tx, { now, until, most: 100, ...webhookLimits }));
 }
 
 test("a delivery leased by a killed process is sent with the same id when the lease has expired", async () => {
