@@ -22,14 +22,7 @@ export function withDatabase<Result>(
   work: (db: Database, applied: readonly string[]) => Promise<Result>,
   deadlines: Partial<Deadlines> = {},
 ): Promise<Result> {
-  return withDatabaseAsItIs(
-    environment,
-    async (db) => {
-      const applied = await prepareSchema(db, createLog("silent"));
-      return auditCommand(db, (audited) => work(audited, applied));
-    },
-    deadlines,
-  );
+  return withDatabaseAsItIs(environment, (db) => migrated(db, work), deadlines);
 }
 
 /**
@@ -48,9 +41,16 @@ export function withInstallation<Result>(
       throw new Error(
         "the database has no workspace: check DATABASE_URL, or DATA_DIR, which must be the service's",
       );
-    await prepareSchema(db, createLog("silent"));
-    return auditCommand(db, work);
+    return migrated(db, work);
   });
+}
+
+async function migrated<Result>(
+  db: Database,
+  work: (db: Database, applied: readonly string[]) => Promise<Result>,
+): Promise<Result> {
+  const applied = await prepareSchema(db, createLog("silent"));
+  return auditCommand(db, (audited) => work(audited, applied));
 }
 
 /** @throws Error if neither DATABASE_URL is set nor DATA_DIR has a database */
