@@ -22,6 +22,16 @@ export function readDnsServer(text: string): DnsServer {
   return { host, port: Number(port) };
 }
 
+/** Whether `readDnsServer` takes the text. */
+export function isDnsServer(text: string): boolean {
+  try {
+    readDnsServer(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The inverse of `readDnsServer`, always with the port. */
 export function dnsServerText({ host, port }: DnsServer): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;

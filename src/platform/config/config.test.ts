@@ -43,6 +43,15 @@ describe("DNS_SERVERS", () => {
   );
 });
 
+test.each(["127.0.0.1", "127.0.0.1:99999", "256.1.1.1:53", "::1", "[::1]"])(
+  "DANE_RESOLVER refuses %s",
+  (value) => {
+    expect(() => readConfig({ DANE_RESOLVER: value })).toThrow(
+      "DANE_RESOLVER must be an address with its port",
+    );
+  },
+);
+
 describe("SENDING_IPS", () => {
   test("takes addresses and networks of both families", () => {
     const value = "198.51.100.7, 192.0.2.0/24,2001:db8::/64,2001:db8:1::1";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 import { readDatabaseAddress } from "#platform/database/servers/database-address.ts";
-import { readDnsServer } from "#platform/dns-server-address.ts";
+import { isDnsServer } from "#platform/dns-server-address.ts";
 import { parseRing, type SecretKeyRing } from "#platform/secrets/key-ring.ts";
 
 /** @throws ConfigError whose message continues after the name of the setting: "must be …" */
@@ -196,9 +196,7 @@ export const optionalCountry: Reader<CountryCode | null> = (value) => {
 
 export const servers: Reader<string[]> = (value) =>
   list(value).map((server) => {
-    try {
-      readDnsServer(server);
-    } catch {
+    if (!isDnsServer(server)) {
       throw new ConfigError(
         "must be addresses such as 192.0.2.53:53 or [2001:db8::53]:53, separated by commas",
       );
@@ -207,7 +205,7 @@ export const servers: Reader<string[]> = (value) =>
   });
 
 export const optionalServer: Reader<string | null> = (value) => {
-  if (value !== "" && !/^(\[[0-9a-f:]+\]|[0-9.]+):\d{1,5}$/i.test(value)) {
+  if (value !== "" && !(isDnsServer(value) && /^(\[[0-9a-f:]+\]|[0-9.]+):\d{1,5}$/i.test(value))) {
     throw new ConfigError("must be an address with its port such as 127.0.0.1:53 or [::1]:53");
   }
   return optionalText(value);
