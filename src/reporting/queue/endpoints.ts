@@ -34,7 +34,7 @@ const QueueReplyShape = Type.Object(
   { $id: "QueueReply" },
 );
 
-/** What stops all messages of the workspace, whatever they would wait for otherwise. */
+/** A reason that stops all messages of the workspace, also those that wait for another one. */
 type Stop = "workspace_suspended" | "sending_held";
 
 const counts = {

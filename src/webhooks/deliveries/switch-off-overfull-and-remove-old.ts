@@ -37,7 +37,7 @@ interface JobDeps {
 /**
  * The task that runs every minute. It looks at webhooks with overdue deliveries in each run, and at the others by turns, so
  * that a run costs about the same however many webhooks have deliveries that wait. It does nothing while sending is held:
- * deliveries wait then, whatever the receiver.
+ * deliveries wait then, also those to quick receivers.
  */
 export class SwitchOffOverfullWebhooks implements Recurring {
   readonly name = "switch-off-overfull-webhooks";
