@@ -12,13 +12,11 @@ export async function compareOutcomesOfPeople(large: Installation, small: Instal
   const few = small.size.workspaces;
   // A small installation has fewer recipients of each workspace (size.ts): the figures of as many are changed in both.
   const among = Math.min(large.log.recipients, small.log.recipients);
+  // The same people in each round, so that what they need is in memory on both sides: the work is compared, not the disk.
   const costOf = (most: number) => {
-    return ({ database, log }: Installation) => {
-      const moved = spreadNumbers(BATCH, log.workspaces, most).map((workspace) =>
-        deliveredTo(log.randomOfCampaign(workspace, among), workspace),
-      );
-      return timeOf(() => database.transaction((tx) => countRecipients(tx, moved, [])));
-    };
+    const moved = new Map([large, small].map((side) => [side, draw(side, most, among)]));
+    return (side: Installation) =>
+      timeOf(() => side.database.transaction((tx) => countRecipients(tx, moved.get(side) ?? [], [])));
   };
   const what = `D3 outcomes of ${BATCH} people`;
   return [
@@ -26,6 +24,13 @@ export async function compareOutcomesOfPeople(large: Installation, small: Instal
     // People of more workspaces are in more pages, however large the installation is.
     await compare({ what: `${what} of all workspaces`, large, small, cost: costOf(BATCH), mostRatio: null }),
   ];
+}
+
+/** Messages of up to `most` workspaces. */
+function draw({ log }: Installation, most: number, among: number): MovedMessage[] {
+  return spreadNumbers(BATCH, log.workspaces, most).map((workspace) =>
+    deliveredTo(log.randomOfCampaign(workspace, among), workspace),
+  );
 }
 
 function deliveredTo(messageId: string, workspace: number): MovedMessage {

@@ -5,7 +5,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { takeTurns } from "./turns-store.ts";
+import { type LineScans, takeTurns } from "./turns-store.ts";
 
 /** The right to make one attempt. A result under the id of an earlier lease is discarded. */
 export interface LeasedDelivery {
@@ -38,6 +38,8 @@ export interface LeaseLimits {
   readonly slow: readonly string[];
   /** Attempts of all these webhooks together, for this call. */
   readonly mostOfSlow: number;
+  /** Where the caller's scans of the line begin; without it at the start. */
+  readonly scans?: LineScans;
 }
 
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
@@ -58,7 +60,7 @@ const SUSPENDED_SECONDS = 60;
  */
 export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
   const { now, until, silent, slow } = limits;
-  const workspaceIds = await takeTurns(tx, now, limits.most);
+  const workspaceIds = await takeTurns(tx, now, limits.most, limits.scans);
   if (workspaceIds.length === 0) return [];
   const share = Math.floor(limits.most / workspaceIds.length);
   const leaseId = newId();

@@ -18,7 +18,7 @@ import { type EndedDeliveries, recordEnded } from "#webhooks/store.ts";
 import { type LeasedDelivery, leaseDeliveries } from "./lease-store.ts";
 import { ReceiverPace } from "./receiver-pace.ts";
 import { type SettledAttempt, settleDeliveries } from "./settle-store.ts";
-import { queueRequestedTurns } from "./turns-store.ts";
+import { LineScans, queueRequestedTurns } from "./turns-store.ts";
 
 /** The pause before each retry. A delivery is given up when the last retry fails. */
 export const RETRY_AFTER_MS = [
@@ -78,6 +78,7 @@ export class WebhookSender {
   readonly #attempts = new Set<Promise<void>>();
   readonly #results: MicroBatch<SettledAttempt>;
   readonly #pace = new ReceiverPace();
+  readonly #scans = new LineScans();
   /** Results that wait or are being written. */
   #unwritten = 0;
   #working: Promise<void> | undefined;
@@ -114,7 +115,10 @@ export class WebhookSender {
     const { db, clock } = this.#deps;
     if (this.#isFull) return 0;
     const now = clock.now();
-    const [hold] = await Promise.all([findHold(db), queueRequestedTurns(db, now, MOST_REQUESTS)]);
+    const [hold] = await Promise.all([
+      findHold(db),
+      queueRequestedTurns(db, now, MOST_REQUESTS, this.#scans),
+    ]);
     if (hold !== undefined) return 0;
     const leased = await db.transaction((tx) =>
       leaseDeliveries(tx, {
@@ -123,6 +127,7 @@ export class WebhookSender {
         most: Math.min(MOST_LEASED, this.#places),
         mostOfWebhook: MOST_OF_WEBHOOK,
         mostOfWorkspace: MOST_OF_WORKSPACE,
+        scans: this.#scans,
         ...this.#pace.limits,
       }),
     );

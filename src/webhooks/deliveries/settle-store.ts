@@ -48,11 +48,18 @@ export function settleDeliveries(
         ${column(({ answer }) => answer && JSON.stringify(answer))}::jsonb[],
         ${column(({ time }) => time)}::timestamptz[])
         as r (workspace_id, webhook_id, id, lease_id, status, next_attempt_at, status_code, error, duration_ms, answer, time)
+    ), held as materialized (
+      -- Lateral with offset 0: the statistics say that the table is empty, and the planner would read all of it, with the
+      -- dead rows that a long transaction keeps.
+      select r.*, l.slot from results r cross join lateral (
+        select ctid as slot from webhook_leases
+        where workspace_id = r.workspace_id and webhook_id = r.webhook_id and delivery_id = r.id
+          and lease_id = r.lease_id offset 0) l
     ), ended as (
-      delete from webhook_leases l using results r
-      where l.workspace_id = r.workspace_id and l.webhook_id = r.webhook_id and l.delivery_id = r.id
-        and l.lease_id = r.lease_id
-      returning r.*
+      -- A lease that was taken anew in the meantime has moved.
+      delete from webhook_leases l using held
+      where l.ctid = any(array(select slot from held)) and l.ctid = held.slot
+      returning held.*
     ), settled as (
       update webhook_deliveries d
       set status = e.status, next_attempt_at = e.next_attempt_at, status_code = e.status_code, error = e.error,

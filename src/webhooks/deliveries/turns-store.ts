@@ -8,7 +8,27 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
+import { ScanStart } from "#platform/database/scan-start.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
+
+/** Where a process begins its scans of the line: a page of the table of requests, and a turn. */
+export class LineScans {
+  readonly requests: ScanStart<number>;
+  readonly turns: ScanStart<Date>;
+
+  /** @param now in milliseconds */
+  constructor(now?: () => number) {
+    this.requests = new ScanStart(now);
+    this.turns = new ScanStart(now);
+  }
+}
+
+/**
+ * How far before the last request taken, and before the first turn, the next scan begins: transactions that began earlier,
+ * and machines whose clocks are a little behind, insert rows there. The scans from the start find the others.
+ */
+const PAGES_BEFORE = 64;
+const MS_BEFORE = 1_000;
 
 /**
  * Part of a statement: requests a turn for the workspaces of deliveries.
@@ -28,29 +48,52 @@ export async function requestTurn(db: Queryable, workspaceId: WorkspaceId, now: 
  * Puts the workspaces of up to `most` requests into the line: those with a delivery that is due behind all others, unless
  * they wait there. Rows are locked in the order of workspaces, so that concurrent calls do not deadlock.
  */
-export async function queueRequestedTurns(db: Queryable, now: Date, most: number): Promise<void> {
-  await db.run(sql`
-    with taken as materialized (
-      delete from webhook_turn_requests
-      where ctid = any(array(select ctid from webhook_turn_requests limit ${most} for update skip locked))
-      returning workspace_id, due_at
-    )
-    insert into webhook_turns as t (workspace_id, turn_at, due_at)
-    select workspace_id, greatest(min(due_at), ${now}), min(due_at) filter (where due_at <= ${now})
-    from taken group by workspace_id order by workspace_id
-    on conflict (workspace_id) do update
-    set turn_at = least(t.turn_at, excluded.turn_at), due_at = least(t.due_at, excluded.due_at)`);
+export async function queueRequestedTurns(
+  db: Queryable,
+  now: Date,
+  most: number,
+  { requests } = new LineScans(),
+): Promise<void> {
+  await requests.scan(async (from = 0) => {
+    const [taken] = await db.rows<{ page: number | null }>(sql`
+      with taken as materialized (
+        delete from webhook_turn_requests
+        where ctid = any(array(
+          select ctid from webhook_turn_requests where ctid >= ${`(${from},0)`}::tid limit ${most} for update skip locked))
+        returning workspace_id, due_at, ctid
+      ), queued as (
+        insert into webhook_turns as t (workspace_id, turn_at, due_at)
+        select workspace_id, greatest(min(due_at), ${now}), min(due_at) filter (where due_at <= ${now})
+        from taken group by workspace_id order by workspace_id
+        on conflict (workspace_id) do update
+        set turn_at = least(t.turn_at, excluded.turn_at), due_at = least(t.due_at, excluded.due_at)
+      )
+      -- The page of a ctid.
+      select max((ctid::text::point)[0])::bigint::float8 as page from taken`);
+    const page = taken?.page;
+    return [undefined, page == null ? undefined : Math.max(0, page - PAGES_BEFORE)];
+  });
 }
 
 /**
  * Locks the workspaces at the front of the line, up to `most`, until the end of the transaction. Those that another sender
  * looks at are passed over.
  */
-export async function takeTurns(tx: Queryable, now: Date, most: number): Promise<WorkspaceId[]> {
-  const taken = await tx.rows<{ workspace_id: WorkspaceId }>(sql`
-    select workspace_id from webhook_turns where turn_at <= ${now} order by turn_at limit ${most}
-    for update skip locked`);
-  return taken.map(({ workspace_id }) => workspace_id);
+export function takeTurns(
+  tx: Queryable,
+  now: Date,
+  most: number,
+  { turns } = new LineScans(),
+): Promise<WorkspaceId[]> {
+  return turns.scan(async (from) => {
+    const taken = await tx.rows<{ workspace_id: WorkspaceId; turn_at: Date }>(sql`
+      select workspace_id, turn_at from webhook_turns
+      where turn_at >= ${from ?? "-infinity"}::timestamptz and turn_at <= ${now} order by turn_at limit ${most}
+      for update skip locked`);
+    const first = taken[0]?.turn_at.getTime();
+    const next = first === undefined ? undefined : new Date(first - MS_BEFORE);
+    return [taken.map(({ workspace_id: workspaceId }) => workspaceId), next];
+  });
 }
 
 /**
