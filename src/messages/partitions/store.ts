@@ -1,5 +1,5 @@
 /** The partitions of the message log in PostgreSQL: one of each table for a day of UTC, and a default one. */
-import sql, { raw } from "sql-template-tag";
+import sql, { join, raw } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
@@ -23,6 +23,9 @@ export interface Partition {
   readonly from: string;
   readonly to: string;
 }
+
+/** An id of each of some tables. */
+export type Bounds = ReadonlyMap<PartitionedTable, string>;
 
 /** Serialises the creation of partitions. */
 const LOCK = lockKey("message partitions");
@@ -78,6 +81,17 @@ export async function addPartition(tx: Queryable, partition: Partition): Promise
 export async function dropPartition(tx: Queryable, { name }: Partition): Promise<void> {
   await limitLockWait(tx);
   await tx.run(raw(`drop table ${name}`));
+}
+
+/** Whether the default partition of a table has rows below its bound. */
+export async function hasOlderInDefault(db: Queryable, bounds: Bounds): Promise<boolean> {
+  if (bounds.size === 0) return false;
+  const older = [...bounds].map(
+    ([table, bound]) =>
+      sql`exists (select from ${raw(`${table}_default`)} where ${raw(tables[table])} < ${bound})`,
+  );
+  const row = await db.row<{ is_older: boolean }>(sql`select ${join(older, " or ")} as is_older`);
+  return row?.is_older ?? false;
 }
 
 /**
