@@ -9,7 +9,7 @@ import { getMeterReading } from "#workspace/billing/meter.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { readAmount, topUp } from "#workspace/billing/top-up.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withInstallation } from "./command/database.ts";
 import { argument, readWorkspaceId } from "./command/option-parsers.ts";
 import { json } from "./command/output.ts";
 
@@ -31,7 +31,7 @@ export function addCreditCommand(program: Command, { stdout, environment }: CliO
     .action(async ({ workspace, amount, note: description, ...options }: CreditOptions) => {
       const now = systemClock.now();
       const plans = readPlans(readConfig(environment).PLANS_FILE);
-      const credited = await withDatabase(environment, (db) =>
+      const credited = await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           const given = { amount, gateway: "manual", description } as const;
           const { transactionId } = await topUp(tx, plans, workspace, given, now);

@@ -6,7 +6,7 @@ import { domainInALabels } from "#mail/address.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withInstallation } from "./command/database.ts";
 import { readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
@@ -34,7 +34,7 @@ export function addDomainCommands(program: Command, { stdout, environment }: Cli
       .option("--json", "print JSON")
       .action(async (options: Named) => {
         const of = { domain: options.domain, workspaceId: options.workspace ?? null };
-        const switched = await withDatabase(environment, (db) =>
+        const switched = await withInstallation(environment, (db) =>
           db.transaction(async (tx) => {
             if (!(await setDomainSwitch(tx, { ...of, isActive }))) throw notFound("Workspace");
             return await listSwitchedDomains(tx, of);

@@ -25,7 +25,7 @@ import { removeExternalAccounts } from "#workspace/single-sign-on/store.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withDatabase, withInstallation } from "./command/database.ts";
 import { argument, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
@@ -134,7 +134,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
     .description("list all people, newest first")
     .option("--json", jsonHelp)
     .action(async (given: PasswordOptions) => {
-      const rows = await withDatabase(environment, listAll);
+      const rows = await withInstallation(environment, listAll);
       stdout.write(given.json ? json(rows) : table(columns, rows));
     });
 
@@ -146,7 +146,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
     .option("--json", jsonHelp)
     .action(async (address: string, given: PasswordOptions) => {
       const password_hash = given.passwordStdin ? await readPasswordHash(options, address) : undefined;
-      const changed = await withDatabase(environment, (db) =>
+      const changed = await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           const locked = await lockNamed(tx, address);
           const { id } = locked;
@@ -167,7 +167,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
     .argument("<email>", "their address", email)
     .option("--json", jsonHelp)
     .action(async (address: string, given: PasswordOptions) => {
-      const row = await withDatabase(environment, (db) =>
+      const row = await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           const { id } = await lockNamed(tx, address);
           await removeExternalAccounts(tx, id);
@@ -190,7 +190,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
       .argument("<email>", "their address", email)
       .option("--json", jsonHelp)
       .action(async (address: string, given: PasswordOptions) => {
-        const row = await withDatabase(environment, (db) =>
+        const row = await withInstallation(environment, (db) =>
           db.transaction(async (tx) => {
             const { id } = await findNamed(tx, address);
             return changeInstallationUser(tx, id, { is_disabled }, systemClock.now());

@@ -24,7 +24,7 @@ import {
   type Workspace,
 } from "#workspace/workspaces/workspace.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withDatabase, withInstallation } from "./command/database.ts";
 import { argument, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
@@ -82,7 +82,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 
   const change = async (options: Named, changes: WorkspaceChanges): Promise<void> => {
     const plans = readPlans(readConfig(environment).PLANS_FILE);
-    const changed = await withDatabase(environment, async (db) =>
+    const changed = await withInstallation(environment, async (db) =>
       withPlans(db, [await changeWorkspace(db, options.workspace, changes, { clock: systemClock, plans })]),
     );
     show(changed, changed[0], options);
@@ -110,7 +110,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
     .description("list all workspaces")
     .option("--json", jsonHelp)
     .action(async (options: Shown) => {
-      const workspaces = await withDatabase(environment, async (db) =>
+      const workspaces = await withInstallation(environment, async (db) =>
         withPlans(db, await listWorkspaces(db)),
       );
       show(workspaces, workspaces, options);

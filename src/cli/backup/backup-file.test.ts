@@ -1,8 +1,10 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough, type Writable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { afterAll, expect, test } from "vitest";
-import { writeNewFile } from "./backup-file.ts";
+import { writeNewFile, writeTo } from "./backup-file.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "posthaste-backup-file-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -22,4 +24,26 @@ test("of two backups with the same file one gets the name, whole, and the other 
   await expect(slow).rejects.toThrow(`${file} exists: name another file`);
   expect(await readFile(file, "utf8")).toBe("fast and whole");
   expect(await readdir(folder)).toEqual(["same"]);
+});
+
+test("an output that fails is named, with the reason", async () => {
+  const closed = () => {
+    const output = new PassThrough();
+    output.destroy(Object.assign(new Error("write EPIPE"), { code: "EPIPE" }));
+    return output;
+  };
+  const write = (output: Writable) => finished(output);
+  await expect(writeTo(closed(), "standard output", write)).rejects.toThrow(
+    /^standard output was closed by its reader before the end$/,
+  );
+  const long = join(folder, "a".repeat(250));
+  await expect(writeNewFile(long, write)).rejects.toThrow(/^the file .*\.partial has too long a name$/);
+  expect(await readdir(folder)).toEqual(["same"]);
+});
+
+test("another fault than that of the output stays as it is", async () => {
+  const write = () => Promise.reject(new Error("the database is away"));
+  await expect(writeTo(new PassThrough(), "standard output", write)).rejects.toThrow(
+    /^the database is away$/,
+  );
 });

@@ -49,17 +49,41 @@ export async function writeNewFile<Result>(
   for (const signal of SIGNALS) process.once(signal, onSignal);
   try {
     const output = createWriteStream(partial, { flags: "wx", mode: 0o600, flush: true });
-    await once(output, "open");
-    const result = await write(output);
-    output.end();
-    await once(output, "close");
+    const result = await writeTo(output, `the file ${partial}`, async () => {
+      await once(output, "open");
+      const written = await write(output);
+      output.end();
+      await once(output, "close");
+      return written;
+    });
     await giveName(partial, file);
     await using folder = await open(dirname(file));
     await folder.sync();
     return result;
   } finally {
-    await rm(partial, { force: true });
+    // Also fails if the name is too long, which the fault of the stream says.
+    await rm(partial, { force: true }).catch(() => {});
     for (const signal of SIGNALS) process.off(signal, onSignal);
+  }
+}
+
+/** Runs `write`. @throws Error that names the output, by `subject`, if that failed */
+export async function writeTo<Result>(
+  output: Writable,
+  subject: string,
+  write: (output: Writable) => Promise<Result>,
+): Promise<Result> {
+  let broken: Error | undefined;
+  const onError = (fault: Error) => {
+    broken ??= fault;
+  };
+  output.on("error", onError);
+  try {
+    return await write(output);
+  } catch (fault) {
+    throw broken !== undefined && fault === broken ? fileFault(subject, fault) : fault;
+  } finally {
+    output.off("error", onError);
   }
 }
 

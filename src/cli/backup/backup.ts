@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 import type { Command } from "commander";
 import { recordCommand } from "#cli/command/audit-command.ts";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { requireDatabase, withDatabaseAsItIs } from "#cli/command/database.ts";
 import { sentence } from "#cli/command/error-sentence.ts";
 import { json } from "#cli/command/output.ts";
 import { machineKeys } from "#cli/secret-key/machine-keys.ts";
@@ -16,7 +16,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import { formatRing } from "#platform/secrets/key-ring.ts";
 import { type SealedText, sealWithPassphrase } from "#platform/secrets/passphrase-box.ts";
-import { requireNew, streamOf, writeNewFile } from "./backup-file.ts";
+import { requireNew, streamOf, writeNewFile, writeTo } from "./backup-file.ts";
 import { keyNames, NO_DEADLINES, TableLines } from "./progress.ts";
 import { readPassphrase } from "./read-passphrase.ts";
 
@@ -40,6 +40,7 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
       // Before a person types a passphrase.
       const toPipe = file === "-" ? streamOf(stdout) : undefined;
       if (toPipe === undefined) await requireNew(file);
+      requireDatabase(environment);
       const keyRing = await sealedKeys(options, given);
       const lines = new TableLines(stderr);
       const dump = await withDatabaseAsItIs(
@@ -47,7 +48,9 @@ export function addBackupCommand(program: Command, options: CliOptions): void {
         async (db) => {
           const missing = await findMissingMigrations(db);
           const write = (output: Writable) => backUp(db, output, keyRing, lines);
-          const written = await (toPipe === undefined ? writeNewFile(file, write) : write(toPipe));
+          const written = await (toPipe === undefined
+            ? writeNewFile(file, write)
+            : writeTo(toPipe, "standard output", write));
           // Before an upgrade the schema may be older than this program, which then cannot write into it.
           if (missing.length === 0) await tryToRecord(db, stderr);
           return written;

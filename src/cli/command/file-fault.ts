@@ -7,6 +7,10 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "is closed to the user of this command",
   EPERM: "is closed to the user of this command",
   EROFS: "is on a disk that cannot be written",
+  ENOSPC: "is on a disk that is full",
+  EDQUOT: "is on a disk whose quota is used up",
+  ENAMETOOLONG: "has too long a name",
+  EPIPE: "was closed by its reader before the end",
 };
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabase } from "#cli/command/database.ts";
+import { withDatabase, withInstallation } from "#cli/command/database.ts";
 import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
@@ -25,7 +25,7 @@ const columns = ["fingerprint", "state", "here", "sealed_values", "processes", "
 
 export function addSecretKeyCommands(program: Command, { stdout, environment }: CliOptions): void {
   const withKeys = <Result>(work: (db: Database, keys: MachineKeys) => Promise<Result>) =>
-    withDatabase(environment, (db) => work(db, machineKeys(readConfig(environment))));
+    withInstallation(environment, (db) => work(db, machineKeys(readConfig(environment))));
   const secretKey = program.command("secret-key").description("the keys that the database belongs to");
   secretKey
     .command("list")
