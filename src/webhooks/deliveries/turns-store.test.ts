@@ -70,3 +70,13 @@ test("a turn somewhat before the first one is taken at once, an earlier one by t
   time += 60_000;
   expect(await take()).toEqual([far, near, first]);
 });
+
+test("a turn that another sender had locked or moved does not hide those before it from the next scan", async () => {
+  const first = await insertTurn(earlier(60));
+  const second = await insertTurn(earlier(10));
+  await db.transaction(async (other) => {
+    expect(await takeTurns(other, now, 1)).toEqual([first]);
+    expect(await take()).toEqual([second]);
+  });
+  expect(await take()).toEqual([first, second]);
+});

@@ -86,11 +86,16 @@ export function takeTurns(
   { turns } = new LineScans(),
 ): Promise<WorkspaceId[]> {
   return turns.scan(async (from) => {
-    const taken = await tx.rows<{ workspace_id: WorkspaceId; turn_at: Date }>(sql`
-      select workspace_id, turn_at from webhook_turns
-      where turn_at >= ${from ?? "-infinity"}::timestamptz and turn_at <= ${now} order by turn_at limit ${most}
+    // The first row itself may be locked, or be moved by another sender between the snapshot and the lock.
+    const taken = await tx.rows<{ workspace_id: WorkspaceId; first_at: Date }>(sql`
+      with first as materialized (
+        select turn_at from webhook_turns
+        where turn_at >= ${from ?? "-infinity"}::timestamptz and turn_at <= ${now} order by turn_at limit 1
+      )
+      select workspace_id, (select turn_at from first) as first_at from webhook_turns
+      where turn_at >= (select turn_at from first) and turn_at <= ${now} order by turn_at limit ${most}
       for update skip locked`);
-    const first = taken[0]?.turn_at.getTime();
+    const first = taken[0]?.first_at.getTime();
     const next = first === undefined ? undefined : new Date(first - MS_BEFORE);
     return [taken.map(({ workspace_id: workspaceId }) => workspaceId), next];
   });
