@@ -2313,6 +2313,7 @@ create table webhook_turn_requests (
   due_at timestamp with time zone not null,
   PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX webhook_turn_requests_in_order ON webhook_turn_requests USING btree (id);
 
 create table webhook_turns (
   workspace_id uuid not null,

@@ -95,3 +95,4 @@ create table webhook_turn_requests (
   due_at timestamptz not null,
   primary key (workspace_id, id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+create index webhook_turn_requests_in_order on webhook_turn_requests (id);
