@@ -2306,6 +2306,7 @@ create table webhook_leases (
   leased_until timestamp with time zone not null,
   PRIMARY KEY (workspace_id, webhook_id, delivery_id)
 );
+CREATE INDEX webhook_leases_under_way ON webhook_leases USING btree (workspace_id, leased_until);
 
 create table webhook_turn_requests (
   workspace_id uuid not null,
