@@ -9,7 +9,7 @@ beforeEach(() => {
   scans = new ScanStart(() => time);
 });
 
-/** Scans for so long, up to the position. @returns where the scan began */
+/** A scan of this duration, up to the position. @returns where the scan began */
 const scan = (tookMs: number, position: number | undefined) =>
   scans.scan(async (from) => {
     time += tookMs;
