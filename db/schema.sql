@@ -2306,6 +2306,7 @@ create table webhook_leases (
   leased_until timestamp with time zone not null,
   PRIMARY KEY (workspace_id, webhook_id, delivery_id)
 );
+CREATE INDEX webhook_leases_under_way ON webhook_leases USING btree (workspace_id, leased_until);
 
 create table webhook_turn_requests (
   workspace_id uuid not null,
@@ -2313,6 +2314,7 @@ create table webhook_turn_requests (
   due_at timestamp with time zone not null,
   PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX webhook_turn_requests_in_order ON webhook_turn_requests USING btree (id);
 
 create table webhook_turns (
   workspace_id uuid not null,

@@ -99,6 +99,8 @@ async function openSnapshot(db: Database): Promise<AsyncDisposable> {
   const begun = Promise.withResolvers<void>();
   const ended = db.transaction(async (tx) => {
     await tx.run(sql`set transaction isolation level repeatable read`);
+    // It waits for the whole comparison.
+    await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
     await tx.run(sql`select from webhook_turns limit 1`);
     begun.resolve();
     await end.promise;

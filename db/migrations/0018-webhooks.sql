@@ -74,6 +74,8 @@ create table webhook_leases (
   leased_until timestamptz not null,
   primary key (workspace_id, webhook_id, delivery_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+-- Finds leases under way without passing over the dead ones that a long transaction keeps, but for those of the last minute.
+create index webhook_leases_under_way on webhook_leases (workspace_id, leased_until);
 
 -- The line of workspaces whose deliveries are to be made: a sender looks at the workspace whose turn_at is smallest. A
 -- transaction that makes deliveries due does not write here but into webhook_turn_requests, because it would wait for the
@@ -95,3 +97,4 @@ create table webhook_turn_requests (
   due_at timestamptz not null,
   primary key (workspace_id, id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+create index webhook_turn_requests_in_order on webhook_turn_requests (id);

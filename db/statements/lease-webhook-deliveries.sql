@@ -117,6 +117,8 @@ with
                   and l.webhook_id = r.webhook_id
                   and l.delivery_id = webhook_deliveries.id
                   and l.leased_until > $8
+                offset
+                  0
               )
             order by
               next_attempt_at

@@ -18,7 +18,7 @@ import { listKeys, lockKeys, updateKey } from "#workspace/api-keys/store.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { findOldestWorkspaceIds, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withInstallation } from "./command/database.ts";
 import { argument, readId, readList, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
@@ -64,7 +64,7 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
     .option("--json", "print JSON")
     .action(async ({ workspace, name, permissions, expires, ...options }: CreateOptions) => {
       const settings = { name, permissions, expires_at: expires ?? null };
-      const key = await withDatabase(environment, async (db) =>
+      const key = await withInstallation(environment, async (db) =>
         issueKey(db, await chooseWorkspace(db, workspace), settings, systemClock.now()),
       );
       if (options.json) stdout.write(json(key));
@@ -79,7 +79,7 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
     .option("--workspace <id>", workspaceHelp, readWorkspaceId)
     .option("--json", "print JSON")
     .action(async ({ workspace, ...options }: KeyOptions) => {
-      const listed = await withDatabase(environment, async (db) =>
+      const listed = await withInstallation(environment, async (db) =>
         listKeys(db, await chooseWorkspace(db, workspace), { showInactive: true }),
       );
       stdout.write(options.json ? json(listed) : table(columns, listed.map(rowOf)));
@@ -92,7 +92,7 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
     .option("--workspace <id>", workspaceHelp, readWorkspaceId)
     .option("--json", "print JSON")
     .action(async (id: string, { workspace, ...options }: KeyOptions) => {
-      const revoked = await withDatabase(environment, (db) =>
+      const revoked = await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           const workspaceId = await chooseWorkspace(tx, workspace);
           const [key] = await lockKeys(tx, workspaceId, [id]);
@@ -120,9 +120,7 @@ async function chooseWorkspace(db: Queryable, asked: WorkspaceId | undefined): P
     return asked;
   }
   const [only, other] = await findOldestWorkspaceIds(db, 2);
-  if (only === undefined) {
-    throw new Error("there is no workspace yet: start the service, or run `workspace create --name NAME`");
-  }
+  if (only === undefined) throw new Error("there is no workspace");
   if (other !== undefined) {
     throw new Error(
       `there are several workspaces: add --workspace ID; \`${typedCommand("workspace list")}\` shows their ids`,

@@ -186,7 +186,7 @@ test("the keys of a workspace are listed without secrets, and a revoked one ends
 test("a key command needs no --workspace where there is one workspace, and says that it does where there are several", async () => {
   await using empty = await newDatabase();
   const own = { DATABASE_URL: empty.url };
-  expect((await run("key list", own)).stderr).toContain("there is no workspace yet");
+  expect((await run("key list", own)).stderr).toContain("the database has no workspace");
   const { id } = await answer("workspace create --name Acme", own);
   const [listed] = await answer("key list", own);
   expect((await run(`key revoke ${listed.id}`, own)).stdout).toContain("The key is revoked");
@@ -305,6 +305,25 @@ test("without a service a command runs the embedded database for itself, and joi
   } finally {
     await running.stop();
   }
+});
+
+test.each([
+  "user list",
+  "user disconnect a@b.example",
+  "workspace list",
+  "domain off --domain b.example",
+  "secret-key list",
+  "secret-key accept",
+  "key list",
+  "key revoke 019e0000-0000-7000-8000-000000000000",
+  "mail list",
+  "doctor --counters",
+])("%s makes no installation in a wrong DATA_DIR", async (line) => {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-cli-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { code, stderr } = await run(line, { DATA_DIR: join(folder, "wrong") });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("wrong has no database: set the DATA_DIR")]);
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test("the address of the inbox has the token of the service, and a folder without one gets none", async () => {

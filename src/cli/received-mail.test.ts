@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertInboundMails } from "#inbound/returns/store.ts";
 import { newId } from "#platform/ids.ts";
@@ -5,6 +6,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { runCli } from "./program.ts";
 
 const db = await testDatabase();
+await db.run(sql`insert into workspaces (id, name) values (${newId()}, 'Test')`);
 
 /** Shows a mail of these octets: to a person at a terminal, or to a file. */
 async function shown(raw: Buffer, isTTY: boolean): Promise<Buffer> {

@@ -5,7 +5,7 @@ import { findRawMail, type ListedMail, listInboundMails } from "#inbound/returns
 import { isUuid } from "#platform/ids.ts";
 import { typedCommand } from "#platform/typed-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
-import { withDatabase } from "./command/database.ts";
+import { withInstallation } from "./command/database.ts";
 import { json, table } from "./command/output.ts";
 
 const columns = ["id", "received_at", "kind", "mail_from", "rcpt_to", "bytes", "result"] as const;
@@ -29,7 +29,7 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
     )
     .option("--json", "print JSON")
     .action(async (options: ListOptions) => {
-      const mails = await withDatabase(environment, (db) => listInboundMails(db, options.status, MOST));
+      const mails = await withInstallation(environment, (db) => listInboundMails(db, options.status, MOST));
       stdout.write(options.json ? json(mails) : table(columns, mails));
     });
   mail
@@ -37,7 +37,7 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
     .description("print a mail as received; large mails are cut off")
     .requiredOption("--id <id>", "as `mail list` shows it", readMailId)
     .action(async ({ id }: { readonly id: string }) => {
-      const raw = await withDatabase(environment, (db) => findRawMail(db, id));
+      const raw = await withInstallation(environment, (db) => findRawMail(db, id));
       if (raw === undefined) throw new Error(`Mail ${id} does not exist`);
       stdout.write(stdout.isTTY ? printable(raw) : raw);
     });

@@ -33,16 +33,18 @@ export function withDatabase<Result>(
 export function withInstallation<Result>(
   environment: Environment,
   work: (db: Database) => Promise<Result>,
+  deadlines: Partial<Deadlines> = {},
 ): Promise<Result> {
   requireDatabase(environment);
-  return withDatabaseAsItIs(environment, async (db) => {
+  const ofInstallation = async (db: Database) => {
     await refuseUnfinishedRestore(db);
     if (!(await hasWorkspaces(db)))
       throw new Error(
         "the database has no workspace: check DATABASE_URL, or DATA_DIR, which must be the service's",
       );
     return migrated(db, work);
-  });
+  };
+  return withDatabaseAsItIs(environment, ofInstallation, deadlines);
 }
 
 async function migrated<Result>(

@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabase } from "#cli/command/database.ts";
+import { withInstallation } from "#cli/command/database.ts";
 import { argument } from "#cli/command/option-parsers.ts";
 import { json, table } from "#cli/command/output.ts";
 import { parseDomain } from "#mail/address.ts";
@@ -33,7 +33,7 @@ interface DoctorOptions {
 
 export function addDoctorCommand(program: Command, { stdout, environment }: CliOptions): void {
   const compareCounters = async (options: DoctorOptions) => {
-    const miscounts = await withDatabase(environment, findMiscounts, patient);
+    const miscounts = await withInstallation(environment, findMiscounts, patient);
     if (options.json) stdout.write(json(miscounts));
     else if (miscounts.length > 0) stdout.write(table(counterColumns, miscounts));
     else

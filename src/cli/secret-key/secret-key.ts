@@ -2,7 +2,7 @@
 
 import type { Command } from "commander";
 import type { CliOptions } from "#cli/command/command-dependencies.ts";
-import { withDatabase, withInstallation } from "#cli/command/database.ts";
+import { requireDatabase, withInstallation } from "#cli/command/database.ts";
 import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
@@ -59,6 +59,7 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
     .description("make this machine's keys the database's, where the ones before are lost for good")
     .action(async () => {
       const { SECRET_KEY, DATA_DIR } = readConfig(environment);
+      requireDatabase(environment);
       // A missing key is created, because the earlier key is lost.
       const isNew = findSecretKeys(SECRET_KEY, DATA_DIR) === undefined;
       const { fingerprints } = createSecrets(...loadSecretKeys(SECRET_KEY, DATA_DIR));
@@ -68,7 +69,7 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
           `This machine had no secret key: a new one is in ${keyFile(DATA_DIR)}. Keep a copy in another place, apart from backups, and give every machine the same key.\n`,
         );
       }
-      await withDatabase(environment, (db) =>
+      await withInstallation(environment, (db) =>
         db.transaction(async (tx) => {
           await retireOtherKeys(tx, fingerprints);
           await saveSecretKey(tx, fingerprints[0]);

@@ -9,7 +9,7 @@ beforeEach(() => {
   scans = new ScanStart(() => time);
 });
 
-/** Scans for so long, up to the position. @returns where the scan began */
+/** A scan of this duration, up to the position. @returns where the scan began */
 const scan = (tookMs: number, position: number | undefined) =>
   scans.scan(async (from) => {
     time += tookMs;
@@ -51,4 +51,18 @@ test("a scan that failed is made again from where it began", async () => {
     }),
   ).rejects.toThrow("the database is away");
   expect(await scan(1, 9)).toBe(7);
+});
+
+test("after a scan from the start that failed, the next ones begin at the position", async () => {
+  await scan(100, 7);
+  time += 2_000;
+  await expect(
+    scans.scan(async (from) => {
+      time += 30_000;
+      throw new Error(`from ${from}: the statement took too long`);
+    }),
+  ).rejects.toThrow("from undefined: the statement took too long");
+  expect(await scan(1, 9)).toBe(7);
+  time += 60_000;
+  expect(await scan(1, 11)).toBeUndefined();
 });

@@ -4,7 +4,7 @@
  * from time to time at the start: others may have inserted rows before its position.
  */
 
-/** Scans from the start take at most a twentieth of the time. */
+/** Scans from the start take at most a twentieth of the time, unless one takes longer than MOST_KEPT_MS / 20. */
 const WHOLE_PART = 20;
 /** A row before the position waits this long at most. */
 const MOST_KEPT_MS = 60_000;
@@ -29,10 +29,18 @@ export class ScanStart<Position> {
   ): Promise<Found> {
     const startedAt = this.#now();
     const from = startedAt < this.#wholeAt ? this.#position : undefined;
-    const [found, position] = await read(from);
+    try {
+      const [found, position] = await read(from);
+      this.#position = position ?? this.#position;
+      return found;
+    } finally {
+      // Also after a failure: otherwise all scans would begin at the start if those from there exceed their deadline.
+      if (from === undefined) this.#noteWhole(startedAt);
+    }
+  }
+
+  #noteWhole(startedAt: number): void {
     const now = this.#now();
-    if (from === undefined) this.#wholeAt = now + Math.min((now - startedAt) * WHOLE_PART, MOST_KEPT_MS);
-    this.#position = position ?? this.#position;
-    return found;
+    this.#wholeAt = now + Math.min((now - startedAt) * WHOLE_PART, MOST_KEPT_MS);
   }
 }

@@ -70,7 +70,8 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
   );
   // A statement after that of takeTurns, so that it sees what was committed before the turns were locked. Tables are read
   // in lateral parts with an offset or a limit, or by the ids of the workspaces: otherwise PostgreSQL would join whole
-  // tables. While the turns are locked, a lease that is there has expired.
+  // tables, or all leases of a receiver, with the dead ones that a long transaction keeps. While the turns are locked, a
+  // lease that is there has expired.
   return tx.rows(sql`
     with taken as materialized (
       select s.id as workspace_id, s.is_suspended from workspaces s where s.id = any(${workspaceIds}::uuid[])
@@ -98,7 +99,8 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
           select id, next_attempt_at from webhook_deliveries
           where workspace_id = r.workspace_id and webhook_id = r.webhook_id and status = 'pending'
             and not exists (select from webhook_leases l where l.workspace_id = r.workspace_id
-              and l.webhook_id = r.webhook_id and l.delivery_id = webhook_deliveries.id and l.leased_until > ${now})
+              and l.webhook_id = r.webhook_id and l.delivery_id = webhook_deliveries.id and l.leased_until > ${now}
+              offset 0)
           order by next_attempt_at limit r.most + 1) head) d
     ), waiting as materialized (
       select *, is_ready and (not (is_silent or is_slow)

@@ -56,7 +56,8 @@ export function settleDeliveries(
         where workspace_id = r.workspace_id and webhook_id = r.webhook_id and delivery_id = r.id
           and lease_id = r.lease_id offset 0) l
     ), ended as (
-      -- A lease that was taken anew in the meantime has moved.
+      -- A lease that another sender has taken in the meantime has moved. There are two conditions,
+      -- because PostgreSQL up to 17.6 does not repeat for the moved row the one by which it found the row.
       delete from webhook_leases l using held
       where l.ctid = any(array(select slot from held)) and l.ctid = held.slot
       returning held.*

@@ -19,7 +19,7 @@ beforeEach(async () => {
   scans = new LineScans(() => (time += 100));
 });
 
-/** Requests of as many workspaces, in more pages than a scan begins before its position. */
+/** Requests of as many workspaces. */
 const requestMany = (count: number, into: Queryable = db) =>
   into.run(sql`
     insert into webhook_turn_requests (workspace_id, due_at)
@@ -48,7 +48,7 @@ test("scans that begin where the last one ended find all requests, and those tha
   expect(await queued()).toBe(30_010);
 });
 
-test("a request committed in a page before the position is found by the next scan from the start", async () => {
+test("a request with an id long before the position is found by the next scan from the start", async () => {
   await db.transaction(async (tx) => {
     await requestMany(1, tx);
     await requestMany(30_000);
@@ -61,6 +61,15 @@ test("a request committed in a page before the position is found by the next sca
   expect(await queued()).toBe(30_001);
 });
 
+test("a request in a page that a vacuum has freed is found by the next scan", async () => {
+  await requestMany(30_000);
+  await queueRequestedTurns(db, now, 40_000, scans);
+  await db.run(sql`vacuum webhook_turn_requests`);
+  await requestMany(1);
+  await queueRequestedTurns(db, now, 40_000, scans);
+  expect(await queued()).toBe(30_001);
+});
+
 test("a turn somewhat before the first one is taken at once, an earlier one by the next scan from the start", async () => {
   const first = await insertTurn(earlier(10));
   expect(await take()).toEqual([first]);
@@ -69,4 +78,14 @@ test("a turn somewhat before the first one is taken at once, an earlier one by t
   expect(await take()).toEqual([near, first]);
   time += 60_000;
   expect(await take()).toEqual([far, near, first]);
+});
+
+test("a turn that another sender had locked or moved does not hide those before it from the next scan", async () => {
+  const first = await insertTurn(earlier(60));
+  const second = await insertTurn(earlier(10));
+  await db.transaction(async (other) => {
+    expect(await takeTurns(other, now, 1)).toEqual([first]);
+    expect(await take()).toEqual([second]);
+  });
+  expect(await take()).toEqual([first, second]);
 });

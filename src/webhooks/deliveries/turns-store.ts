@@ -11,7 +11,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ScanStart } from "#platform/database/scan-start.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 
-/** Where a process begins its scans of the line: a page of the table of requests, and a turn. */
+/** Where a process begins its scans of the line: the id of a request, and a turn. */
 export class LineScans {
   readonly requests: ScanStart<number>;
   readonly turns: ScanStart<Date>;
@@ -27,7 +27,7 @@ export class LineScans {
  * How far before the last request taken, and before the first turn, the next scan begins: transactions that began earlier,
  * and machines whose clocks are a little behind, insert rows there. The scans from the start find the others.
  */
-const PAGES_BEFORE = 64;
+const REQUESTS_BEFORE = 5_000;
 const MS_BEFORE = 1_000;
 
 /**
@@ -55,12 +55,12 @@ export async function queueRequestedTurns(
   { requests } = new LineScans(),
 ): Promise<void> {
   await requests.scan(async (from = 0) => {
-    const [taken] = await db.rows<{ page: number | null }>(sql`
+    const [taken] = await db.rows<{ last: number | null }>(sql`
       with taken as materialized (
         delete from webhook_turn_requests
         where ctid = any(array(
-          select ctid from webhook_turn_requests where ctid >= ${`(${from},0)`}::tid limit ${most} for update skip locked))
-        returning workspace_id, due_at, ctid
+          select ctid from webhook_turn_requests where id >= ${from} order by id limit ${most} for update skip locked))
+        returning workspace_id, due_at, id
       ), queued as (
         insert into webhook_turns as t (workspace_id, turn_at, due_at)
         select workspace_id, greatest(min(due_at), ${now}), min(due_at) filter (where due_at <= ${now})
@@ -68,10 +68,9 @@ export async function queueRequestedTurns(
         on conflict (workspace_id) do update
         set turn_at = least(t.turn_at, excluded.turn_at), due_at = least(t.due_at, excluded.due_at)
       )
-      -- The page of a ctid.
-      select max((ctid::text::point)[0])::bigint::float8 as page from taken`);
-    const page = taken?.page;
-    return [undefined, page == null ? undefined : Math.max(0, page - PAGES_BEFORE)];
+      select max(id) as last from taken`);
+    const last = taken?.last;
+    return [undefined, last == null ? undefined : Math.max(0, last - REQUESTS_BEFORE)];
   });
 }
 
@@ -86,11 +85,16 @@ export function takeTurns(
   { turns } = new LineScans(),
 ): Promise<WorkspaceId[]> {
   return turns.scan(async (from) => {
-    const taken = await tx.rows<{ workspace_id: WorkspaceId; turn_at: Date }>(sql`
-      select workspace_id, turn_at from webhook_turns
-      where turn_at >= ${from ?? "-infinity"}::timestamptz and turn_at <= ${now} order by turn_at limit ${most}
+    // The first row itself may be locked, or be moved by another sender between the snapshot and the lock.
+    const taken = await tx.rows<{ workspace_id: WorkspaceId; first_at: Date }>(sql`
+      with first as materialized (
+        select turn_at from webhook_turns
+        where turn_at >= ${from ?? "-infinity"}::timestamptz and turn_at <= ${now} order by turn_at limit 1
+      )
+      select workspace_id, (select turn_at from first) as first_at from webhook_turns
+      where turn_at >= (select turn_at from first) and turn_at <= ${now} order by turn_at limit ${most}
       for update skip locked`);
-    const first = taken[0]?.turn_at.getTime();
+    const first = taken[0]?.first_at.getTime();
     const next = first === undefined ? undefined : new Date(first - MS_BEFORE);
     return [taken.map(({ workspace_id: workspaceId }) => workspaceId), next];
   });
