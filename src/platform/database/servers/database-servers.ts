@@ -13,7 +13,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { readDatabaseAddress, type ServerAddress, serverName } from "./database-address.ts";
 import { NoPrimaryError, NotPrimaryError } from "./server-faults.ts";
-import { findServerRole } from "./server-role-store.ts";
+import { findServerRole, type ServerRole } from "./server-role-store.ts";
+import { UnansweredBackends } from "./unanswered-backends.ts";
 
 /** Time for the other servers to answer after the first writable one. */
 const OTHERS_MS = 300;
@@ -21,6 +22,8 @@ const OTHERS_MS = 300;
 const PAUSE_MS = 300;
 /** How often all servers are asked while connections are open. */
 const WATCH_MS = 3_000;
+
+type WritableRole = Extract<ServerRole, { readonly kind: "writable" }>;
 
 /** A connection that can be closed when its server is left. */
 export interface ServedConnection {
@@ -39,9 +42,12 @@ export class DatabaseServers {
   readonly mustWrite: boolean;
   readonly #servers: readonly ServerAddress[];
   readonly #connections = new Set<ServedConnection>();
+  readonly #unanswered = new Map<ServerAddress, UnansweredBackends>();
   #primary: ServerAddress | null = null;
   /** The highest of any primary so far. */
   #timeline = 0;
+  /** The system identifier of the primaries so far. */
+  #system: string | null = null;
   #search: Promise<void> | null = null;
   #watch: NodeJS.Timeout | undefined;
   #pausedUntil = 0;
@@ -86,6 +92,15 @@ export class DatabaseServers {
     if (this.#connections.size > 0) return;
     clearInterval(this.#watch);
     this.#watch = undefined;
+    // Without the watch another server may become the primary unnoticed.
+    this.#primary = null;
+  }
+
+  /** What this server still works on for closed connections. */
+  unanswered(server: ServerAddress): UnansweredBackends {
+    const known = this.#unanswered.get(server) ?? new UnansweredBackends(this.connectionString, server);
+    this.#unanswered.set(server, known);
+    return known;
   }
 
   /** Call when the server takes no connections: the next one asks all servers again. */
@@ -121,39 +136,77 @@ export class DatabaseServers {
   /** Resolves when every server has answered or is overdue, or soon after the first that is writable. */
   async #searchAll(): Promise<void> {
     const found = Promise.withResolvers<void>();
+    const roles = new Map<ServerAddress, ServerRole>();
+    const faults = new Map<ServerAddress, string | null>();
+    // A process that knows no timeline yet compares the answers: a former primary may be the first.
+    let isComparing = this.#timeline === 0;
     const answers = Promise.all(
       this.#servers.map(async (server) => {
-        const answer = await this.#ask(server);
-        if (answer === null) found.resolve();
-        return answer;
+        const role = await findServerRole(this.connectionString, server);
+        roles.set(server, role);
+        if (!isComparing) faults.set(server, this.#judge(server, role));
+        if (isComparing ? role.kind === "writable" : faults.get(server) === null) found.resolve();
       }),
     );
-    const faults = await Promise.race([
-      answers,
-      found.promise.then(() => delay(OTHERS_MS, null, { ref: false })),
-    ]);
+    await Promise.race([answers, found.promise.then(() => delay(OTHERS_MS, null, { ref: false }))]);
+    if (isComparing) {
+      isComparing = false;
+      const doubt = doubtOf([...roles.values()]);
+      for (const [server, role] of roles)
+        faults.set(
+          server,
+          doubt !== null && role.kind === "writable"
+            ? `${serverName(server)} ${doubt}`
+            : this.#judge(server, role),
+        );
+    }
     // A primary that does not answer is kept until a connection to it fails: it, or this process, may only be busy.
-    if (faults?.every((fault) => fault !== null)) {
+    const isNone = [...faults.values()].every((fault) => fault !== null);
+    if (isNone && roles.size === this.#servers.length) {
       this.#pausedUntil = performance.now() + PAUSE_MS;
-      this.#fault = new NoPrimaryError(`no database server can be written to: ${faults.join(", ")}`);
+      this.#fault = new NoPrimaryError(
+        `no database server can be written to: ${[...faults.values()].join(", ")}`,
+      );
     }
   }
 
-  /** Follows the server if it is the newest primary so far. Resolves to the reason if it cannot be written to. */
-  async #ask(server: ServerAddress): Promise<string | null> {
-    const role = await findServerRole(this.connectionString, server);
-    if (role.kind === "writable") return this.#consider(server, role.timeline);
-    if (role.kind === "away") return `${serverName(server)} does not answer (${role.reason})`;
-    return this.leave(server).message;
+  /** Follows the server if it is the newest primary so far. Returns the reason if it cannot be written to. */
+  #judge(server: ServerAddress, role: ServerRole): string | null {
+    switch (role.kind) {
+      case "writable":
+        return this.#consider(server, role);
+      case "away":
+        return `${serverName(server)} does not answer (${role.reason})`;
+      case "full":
+        return `${serverName(server)} takes no more connections`;
+      case "read-only":
+        return this.leave(server).message;
+    }
   }
 
-  #consider(server: ServerAddress, timeline: number): string | null {
-    if (timeline < this.#timeline) return `${serverName(server)} was the primary before another was promoted`;
+  #consider(server: ServerAddress, { timeline, system }: WritableRole): string | null {
+    if (this.#system !== null && system !== null && system !== this.#system)
+      return `${serverName(server)} is not of the database system that this process works with`;
+    if (timeline < this.#timeline) {
+      const fault = new NotPrimaryError(`${serverName(server)} was the primary before another was promoted`);
+      if (this.#primary === server) this.#primary = null;
+      this.#abandon((of) => of === server, fault);
+      return fault.message;
+    }
     const isNewer = timeline > this.#timeline;
     this.#timeline = timeline;
+    this.#system ??= system;
     if (this.#primary === server || (this.#primary !== null && !isNewer)) return null;
     this.#primary = server;
     this.#abandon((of) => of !== server, new NotPrimaryError(`${serverName(server)} is the primary now`));
     return null;
   }
+}
+
+/** Why a process that knows no primary yet cannot tell which of these servers it is; null: it can. */
+function doubtOf(roles: readonly ServerRole[]): string | null {
+  if (roles.some(({ kind }) => kind === "full")) return "may have been the primary before";
+  const systems = new Set(roles.flatMap((role) => ("system" in role ? [role.system] : [])));
+  systems.delete(null);
+  return systems.size > 1 ? "is of another database system than the others of DATABASE_URL" : null;
 }

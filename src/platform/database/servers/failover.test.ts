@@ -5,12 +5,19 @@ import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { findReplicaLag, findReplication } from "#platform/database/replication-store.ts";
 import { asFailure } from "#platform/http/response/envelope.ts";
 import { type DatabasePair, startDatabasePair } from "#test/support/database-pair.ts";
-import type { DatabaseServer } from "#test/support/database-server.ts";
+import {
+  DATABASE,
+  type DatabaseServer,
+  loopback,
+  ServerFolder,
+  USER,
+} from "#test/support/database-server.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { DatabaseServers } from "./database-servers.ts";
+import { NoRoomError } from "./server-faults.ts";
 
 let pair: DatabasePair;
-let databases: Database[];
+let databases: Database[] = [];
 
 /** Tests on one pair of servers, one after another. */
 function onPair(what: string, tests: () => void): void {
@@ -131,6 +138,14 @@ onPair("a primary that freezes", () => {
     expect(await serverOf(database)).toBe(pair.standby.address);
     expect(await new DatabaseServers(pair.url).choose()).toMatchObject({ host: pair.standby.address });
 
+    // A process that starts cannot tell which of both is the primary, if the newer one takes no more connections.
+    await pair.standby.ask("create role limited login connection limit 0");
+    await pair.primary.ask("set synchronous_commit = local", "create role limited login");
+    const limited = new DatabaseServers(pair.url.replace(`${USER}@`, "limited@"));
+    await expect(limited.choose()).rejects.toThrow(
+      `${pair.standby.name} takes no more connections, ${pair.primary.name} may have been the primary before`,
+    );
+
     // Not even while it alone can be reached.
     await pair.standby.stop();
     await eventually("the former primary to be refused", async () => {
@@ -142,6 +157,52 @@ onPair("a primary that freezes", () => {
   });
 });
 
+onPair("a primary whose standby is away", () => {
+  test("while writes wait, a process holds few connections, and it writes again with the standby", async () => {
+    const database = open();
+    const standing = await database.openSession();
+    await pair.standby.signal("SIGSTOP");
+    const thrown: unknown[] = [];
+    while (!thrown.some((one) => one instanceof NoRoomError))
+      thrown.push(...(await Promise.all([fault(write(database)), fault(write(database))])));
+    for (const one of thrown) expect(asFailure(one)).toMatchObject({ status: 503 });
+    for (let more = 0; more < 20; more++) await fault(write(database));
+    expect(await connectionsOf(pair.primary)).toBeLessThanOrEqual(12);
+    await pair.standby.signal("SIGCONT");
+    await eventually("a write", () => write(database).catch(() => undefined));
+    await standing.end();
+    await eventually("the connections to end", async () => (await connectionsOf(pair.primary)) <= 2);
+  });
+});
+
+describe.runIf(process.platform === "linux")("a server of another database system", () => {
+  test("is not followed while the primary is away, and a process that starts with both names the fault", async () => {
+    await using folder = await ServerFolder.make();
+    const own = await folder.start("own", loopback());
+    const other = await folder.start("other", loopback());
+    const url = `postgres://${USER}@${own.name},${other.name}/${DATABASE}`;
+    await expect(new DatabaseServers(url).choose()).rejects.toThrow(
+      `${other.name} is of another database system than the others of DATABASE_URL`,
+    );
+    await other.stop();
+    const database = open(url);
+    expect(await serverOf(database)).toBe(own.address);
+    await other.start();
+    await own.stop();
+    await eventually("the other server to be refused", async () => {
+      const thrown = await fault(serverOf(database));
+      return (
+        thrown instanceof Error &&
+        thrown.message.includes(`${other.name} is not of the database system that this process works with`)
+      );
+    });
+    await own.start();
+    await eventually("the own server", () => serverOf(database).catch(() => undefined));
+    expect(await serverOf(database)).toBe(own.address);
+    await database.close();
+  });
+});
+
 onPair("a primary that is replaced", () => {
   test("a process without a failed statement follows the promoted standby as well", async () => {
     const database = open();
@@ -150,6 +211,16 @@ onPair("a primary that is replaced", () => {
     await pair.standby.promote();
     await ended;
     expect(await serverOf(database)).toBe(pair.standby.address);
+  });
+
+  test("a process without connections asks for the primary again", async () => {
+    const servers = new DatabaseServers(pair.url);
+    const connection = { server: await servers.choose(), abandon: () => {} };
+    servers.opened(connection);
+    const before = await sessionsOf(pair.standby);
+    servers.closed(connection);
+    await servers.choose();
+    expect(await sessionsOf(pair.standby)).toBeGreaterThan(before);
   });
 
   test("while there is no primary, connections fail without one search for each", async () => {
@@ -164,6 +235,14 @@ onPair("a primary that is replaced", () => {
     expect((await sessionsOf(pair.standby)) - sessionsBefore).toBeLessThan(20);
   });
 });
+
+/** Connections of the databases of these tests, also those that wait for a standby. */
+async function connectionsOf(server: DatabaseServer): Promise<number> {
+  const [row] = await server.ask(
+    "select count(*)::int as count from pg_stat_activity where application_name = 'failover test'",
+  );
+  return Number(row?.count);
+}
 
 /** All sessions with the server since its start. */
 async function sessionsOf(server: DatabaseServer): Promise<number> {

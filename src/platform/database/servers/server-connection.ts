@@ -16,6 +16,10 @@ const GOING_AWAY = /^(57P|08)/;
 type Connected = (fault: Error | null, client?: pg.Client) => void;
 
 export class ServerConnection extends pg.Client implements ServedConnection {
+  /** Of the driver, missing in its types: the process id of the backend, and whether the last statement is answered. */
+  declare processID: number | null;
+  declare readyForQuery: boolean;
+
   readonly #servers: DatabaseServers;
   #server: ServerAddress | null = null;
   readonly #readOnlySettings = new Set<string>();
@@ -58,6 +62,17 @@ export class ServerConnection extends pg.Client implements ServedConnection {
     return undefined;
   }
 
+  override end(): Promise<void>;
+  override end(callback: (fault: Error) => void): void;
+  override end(callback?: (fault: Error) => void): Promise<void> | undefined {
+    const isOpen = this.processID !== null && !this.connection.stream.destroyed;
+    if (this.#server !== null && isOpen && !this.readyForQuery)
+      this.#servers.unanswered(this.#server).add(Number(this.processID));
+    if (callback === undefined) return super.end();
+    super.end(callback);
+    return undefined;
+  }
+
   async #open(): Promise<pg.Client> {
     const server = await this.#servers.choose();
     this.#server = server;
@@ -65,6 +80,7 @@ export class ServerConnection extends pg.Client implements ServedConnection {
       this.host = server.host;
       this.port = server.port;
     }
+    await this.#servers.unanswered(server).requireRoom();
     this.#servers.opened(this);
     try {
       await super.connect();

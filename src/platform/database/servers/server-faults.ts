@@ -4,6 +4,8 @@
 const READ_ONLY = "25006";
 /** SQLSTATE 08001, sqlclient_unable_to_establish_sqlconnection. */
 const NO_CONNECTION = "08001";
+/** SQLSTATE 53300, too_many_connections: of the server, the database or the role. */
+export const TOO_MANY_CONNECTIONS = "53300";
 
 /** The server of this connection is not the primary (any more). */
 export class NotPrimaryError extends Error {
@@ -15,6 +17,12 @@ export class NotPrimaryError extends Error {
 export class NoPrimaryError extends Error {
   override readonly name = "NoPrimaryError";
   readonly code = NO_CONNECTION;
+}
+
+/** The server has too many connections, or too many of this process that it does not answer. */
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+  readonly code = TOO_MANY_CONNECTIONS;
 }
 
 export function isReadOnlyCode(code: unknown): boolean {
