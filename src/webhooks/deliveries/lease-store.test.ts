@@ -190,6 +190,15 @@ test("a delivery is found that commits while a sender looks at its workspace; ne
   expect(await lease()).toHaveLength(1);
 });
 
+test("a sender that freezes in the middle of a lease holds its turns for five seconds at most", async () => {
+  await db.transaction(async (tx) => {
+    await leaseDeliveries(tx, { now, until: later(60), most: 10, ...webhookLimits });
+    expect(await tx.row(sql`show idle_in_transaction_session_timeout`)).toEqual({
+      idle_in_transaction_session_timeout: "5s",
+    });
+  });
+});
+
 test("many slow receivers do not delay the retry of a quick one in the same workspace", async () => {
   const [id] = await newWorkspaces(1, 2);
   if (id === undefined) throw new Error("no workspace");

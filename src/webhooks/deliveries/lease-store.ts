@@ -42,6 +42,9 @@ export interface LeaseLimits {
   readonly scans?: LineScans;
 }
 
+/** The turns of a sender that stops in the middle of a lease (a frozen machine) are free for the others after this time. */
+const FROZEN_MS = 5_000;
+
 /** When a workspace is looked at again of whose due deliveries none may be leased because of the limits. */
 const FULL_SECONDS = 0.02;
 /**
@@ -60,6 +63,7 @@ const SUSPENDED_SECONDS = 60;
  */
 export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
   const { now, until, silent, slow } = limits;
+  await tx.run(sql`select set_config('idle_in_transaction_session_timeout', ${FROZEN_MS}::text, true)`);
   const workspaceIds = await takeTurns(tx, now, limits.most, limits.scans);
   if (workspaceIds.length === 0) return [];
   const share = Math.floor(limits.most / workspaceIds.length);
