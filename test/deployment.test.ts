@@ -24,7 +24,7 @@ const run = promisify(execFile);
 const textOf = (path: string) => readFile(join(root, path), "utf8");
 const manifest = JSON.parse(await textOf("package.json"));
 /** How long the service may finish what is in progress. */
-const STOP_SECONDS = 35;
+const STOP_SECONDS = 45;
 
 describe("the image", async () => {
   const dockerfile = await textOf("Dockerfile");

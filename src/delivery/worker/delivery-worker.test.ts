@@ -530,6 +530,23 @@ test("a worker that stops leaves no lease, no journal and no held message", asyn
   expect(await readdir(join(dataDir, "journals"))).toEqual([]);
 });
 
+test("a worker whose leases cannot be released at the stop stops all the same, and leaves no journal", async () => {
+  const worker = await startWorker();
+  await accept("ada@example.test");
+  await mx.waitForMessages(1);
+  await eventually(
+    "the result to be written",
+    async () => (await db.rows(sql`select from delivery_queue`)).length === 0,
+  );
+  await db.run(sql`alter table delivery_queue rename to delivery_queue_away`);
+  onTestFinished(async () => {
+    await db.run(sql`alter table delivery_queue_away rename to delivery_queue`);
+  });
+  await worker.stop();
+  workers = [];
+  expect(await readdir(join(dataDir, "journals"))).toEqual([]);
+});
+
 test("transactional mail goes before bulk mail", async () => {
   await insertDrafts(db, [{ ...draft(workspaceId, "bulk@example.test"), priority: 1 }]);
   await accept("reset@example.test");

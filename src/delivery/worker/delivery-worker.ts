@@ -161,7 +161,7 @@ export class DeliveryWorker {
    * Messages still being sent then keep their lease and the journal, for the next worker to recover.
    */
   async stop(): Promise<void> {
-    const { db, log } = this.#options;
+    const { log } = this.#options;
     this.#stopping.abort();
     this.#wake.resolve();
     await this.#working;
@@ -172,7 +172,7 @@ export class DeliveryWorker {
     while (this.#held.size > 0 && timeLeft() > 0) await delay(20);
     const isWritten = await this.#writer.flushed(timeLeft());
     const isClean = isWritten && this.#held.size === 0;
-    if (isClean) await releaseLeasesOf(db, this.workerId);
+    if (isClean) await this.#releaseLeases();
     else {
       const counts = { unwritten: this.#writer.unwrittenCount, sending: this.#held.size };
       log.error(counts, "delivery worker stopped before all results were written");
@@ -182,6 +182,14 @@ export class DeliveryWorker {
     // The journal is removed only after the lock is released: a lock that is held again would recreate a removed
     // journal.
     if (isClean) this.#journal.remove();
+  }
+
+  /** Never rejects: leases that cannot be released lapse. */
+  async #releaseLeases(): Promise<void> {
+    const { db, log } = this.#options;
+    await releaseLeasesOf(db, this.workerId).catch((err: unknown) => {
+      log.warn({ err }, "the leases could not be released at the stop: they lapse within a minute");
+    });
   }
 
   async #start(): Promise<void> {
