@@ -70,6 +70,20 @@ test("where mail is captured only the machine is looked at, and --mx-of is not i
   expect(code).toBe(0);
 });
 
+test("a server of DATABASE_URL that cannot be reached is named, and those that answer are not", async () => {
+  const url = new URL(service.database.url);
+  const look = async (host: string) => {
+    const DATABASE_URL = service.database.url.replace(url.host, `${host},${url.host}`);
+    return (await examine({ env: () => ({ MAIL_MODE: "capture", DATABASE_URL }) })).of("servers");
+  };
+  expect(await look("127.0.0.1:9")).toEqual({
+    check: "servers",
+    status: "warning",
+    message: expect.stringMatching(/these do not answer: 127\.0\.0\.1:9 \([^,]*ECONNREFUSED[^,]*\)\. /),
+  });
+  expect(await look(url.host)).toMatchObject({ status: "ok" });
+});
+
 test("without a delivery process the doctor warns, and mail that is due makes it a fault", async () => {
   const capture = { env: () => ({ MAIL_MODE: "capture" }) };
   const look = async () => {

@@ -13,6 +13,7 @@ import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { checkArchive, checkDatabase, checkDisk } from "./database-clock-disk.ts";
+import { checkDatabaseServers } from "./database-servers.ts";
 import { checkDeliveryProcesses } from "./delivery-processes.ts";
 import { checkDnsServers } from "./dns-servers.ts";
 import { checkDirectWay, checkRelay } from "./egress.ts";
@@ -67,7 +68,8 @@ async function lookIntoDatabase(environment: Environment, config: Config): Promi
       const standby = await checkStandby(db, config.DATABASE_READ_URL);
       // The embedded database has no standby.
       const replication = config.DATABASE_URL === null ? [] : [await checkReplication(db)];
-      const findings = [...server, ...replication, ...standby];
+      const servers = await checkDatabaseServers(config.DATABASE_URL);
+      const findings = [...server, ...servers, ...replication, ...standby];
       const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
       if (!isOurs) return { findings, sendingIps: null };
       const secretKey = await checkSecretKey(db, config);

@@ -5,6 +5,8 @@ import type { Queryable } from "./pool.ts";
 export interface Standby {
   /** Its `application_name`. */
   readonly name: string;
+  /** `streaming`: it follows. `startup`, `catchup`: not yet, and it confirms no commit. Null if the role may not see it. */
+  readonly state: string | null;
   /** `sync` or `quorum`: commits wait for it; `potential`, `async`: they do not. Null if the role may not see it. */
   readonly sync_state: string | null;
   /** How late it applies commits; null if it is idle or the role may not see it. */
@@ -22,7 +24,7 @@ export interface Replication {
   readonly standbys: readonly Standby[];
 }
 
-/** Needs no privilege. A role without `pg_read_all_stats` sees that standbys are connected, but not how far they are. */
+/** Needs no privilege. A role without `pg_read_all_stats` sees the names of connected standbys, but not how far they are. */
 export async function findReplication(db: Queryable): Promise<Replication | undefined> {
   return db.row<Replication>(sql`
     select host(inet_server_addr()) || ':' || inet_server_port() as address,
@@ -34,6 +36,7 @@ export async function findReplication(db: Queryable): Promise<Replication | unde
           select json_agg(
             json_build_object(
               'name', application_name,
+              'state', state,
               'sync_state', sync_state,
               'lag_seconds', round(extract(epoch from replay_lag), 1)
             )

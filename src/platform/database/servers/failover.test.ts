@@ -58,14 +58,20 @@ const fault = (work: Promise<unknown>) =>
   );
 
 onPair("a primary that becomes read-only", () => {
-  test("the primary names its standbys, and a standby says how old its data is", async () => {
+  test("the primary names its standbys, without a privilege as well, and a standby says how old its data is", async () => {
     const replication = await findReplication(open());
     expect(replication).toMatchObject({
       address: pair.primary.name,
       is_primary: true,
       synchronous_standby_names: "s1",
-      standbys: [{ name: "s1", sync_state: "sync" }],
+      standbys: [{ name: "s1", state: "streaming", sync_state: "sync" }],
     });
+    await pair.primary.ask("create role unprivileged login");
+    const url = new URL(pair.primary.url);
+    url.username = "unprivileged";
+    expect((await findReplication(open(url.href)))?.standbys).toEqual([
+      { name: "s1", state: null, sync_state: null, lag_seconds: null },
+    ]);
     const standby = open(pair.standby.url);
     expect(await findReplication(standby)).toMatchObject({ is_primary: false, standbys: [] });
     await pair.standby.ask("select pg_wal_replay_pause()");
