@@ -1,8 +1,8 @@
 /** Makes a command line, and turns its end into an exit code. */
 import { Command, CommanderError } from "commander";
+import { sentence } from "#platform/error-sentence.ts";
 import { version } from "#platform/version.ts";
 import type { CliOptions } from "./command-dependencies.ts";
-import { sentence } from "./error-sentence.ts";
 
 const FAILED = 1;
 const WRONG_USAGE = 2;

@@ -1,11 +1,11 @@
 /** Checks the database server, its schema, its archive, the clocks and the disk. */
 import { existsSync } from "node:fs";
-import { sentence } from "#cli/command/error-sentence.ts";
 import { hasTablespace } from "#messages/partitions/archive-store.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { sentence } from "#platform/error-sentence.ts";
 import { diskFault } from "#platform/http/health.ts";
 import { typedCommand } from "#platform/typed-command.ts";
 import { type DatabaseServer, findServer } from "./database-server-store.ts";

@@ -1,7 +1,6 @@
 /** All checks of `posthaste doctor`, in the order in which a first mail depends on them. */
 
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
-import { sentence } from "#cli/command/error-sentence.ts";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { listActiveIps } from "#identity/sending-ips/store.ts";
@@ -9,6 +8,7 @@ import { domainOf } from "#mail/address.ts";
 import { systemClock } from "#platform/clock.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { ConfigError } from "#platform/config/setting-readers.ts";
+import { sentence } from "#platform/error-sentence.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";

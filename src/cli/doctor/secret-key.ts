@@ -1,6 +1,5 @@
 /** Checks whether the service accepts this machine's secret keys (identity/check-machine-secret-keys.ts), and the state of a rotation. */
 
-import { sentence } from "#cli/command/error-sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
 import {
   foreignKeyError,
@@ -12,6 +11,7 @@ import {
 import type { Config } from "#platform/config/config.ts";
 import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { sentence } from "#platform/error-sentence.ts";
 import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";

@@ -1,9 +1,10 @@
 /** Checks the standby from which reports are read (docs/high-availability.md#reports-from-a-standby). */
-import { sentence } from "#cli/command/error-sentence.ts";
+
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import { createDatabase, type Queryable } from "#platform/database/pool.ts";
 import { MOST_LAG_SECONDS } from "#platform/database/replica-reads.ts";
 import { findReplicaLag } from "#platform/database/replication-store.ts";
+import { sentence } from "#platform/error-sentence.ts";
 import { type DatabaseCopy, findDatabaseCopy } from "./database-server-store.ts";
 import { type Finding, type FindingStatus, of } from "./finding.ts";
 

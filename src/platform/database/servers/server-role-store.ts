@@ -1,6 +1,7 @@
 /** Asks one server of a database, over a connection of its own, whether it can be written to, and what it still works on. */
 import pg from "pg";
 import sql from "sql-template-tag";
+import { sentence } from "#platform/error-sentence.ts";
 import type { ServerAddress } from "./database-address.ts";
 import { TOO_MANY_CONNECTIONS } from "./server-faults.ts";
 
@@ -26,7 +27,7 @@ export async function findServerRole(connectionString: string, server: ServerAdd
     return await askServer(connectionString, server, readRole);
   } catch (fault) {
     if (fault instanceof pg.DatabaseError && fault.code === TOO_MANY_CONNECTIONS) return { kind: "full" };
-    return { kind: "away", reason: fault instanceof Error ? fault.message : String(fault) };
+    return { kind: "away", reason: sentence(fault) };
   }
 }
 

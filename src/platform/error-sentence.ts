@@ -1,4 +1,4 @@
-/** The error message of a command. */
+/** The message of a fault, as a command or a finding shows it. */
 
 /** A connection to a host with several addresses fails with an AggregateError without a message: its errors are joined. */
 export function sentence(fault: unknown): string {
