@@ -351,13 +351,15 @@ describe("a fault", () => {
     },
   );
 
-  it.each(["timeout expired", "Query read timeout", "Connection terminated unexpectedly"])(
-    "of a database that fell silent (%s) is 503",
-    async (message) => {
-      fault = new Error(message);
-      expect((await post()).status).toBe(503);
-    },
-  );
+  it.each([
+    "timeout expired",
+    "Query read timeout",
+    "Connection terminated unexpectedly",
+    "Client has encountered a connection error and is not queryable",
+  ])("of a database that fell silent (%s) is 503", async (message) => {
+    fault = new Error(message);
+    expect((await post()).status).toBe(503);
+  });
 
   it("of the caller has its details and headers, and is not logged", async () => {
     fault = new ApiError("CONFLICT", "Taken", {

@@ -44,7 +44,7 @@ const databaseAway =
   /^(08|53|57P|57014|55P03|25006)|^(ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOENT|EPIPE)$/;
 /** Messages of driver errors without a code: no connection in time, or a connection that broke. */
 const driverFault =
-  /^timeout expired$|timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
+  /^timeout expired$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|is not queryable$/;
 
 /**
  * Status and error for anything thrown. Errors that are not ApiErrors are internal: their text is only logged, except for
