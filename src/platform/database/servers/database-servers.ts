@@ -161,12 +161,10 @@ export class DatabaseServers {
         );
     }
     // A primary that does not answer is kept until a connection to it fails: it, or this process, may only be busy.
-    const isNone = [...faults.values()].every((fault) => fault !== null);
-    if (isNone && roles.size === this.#servers.length) {
+    if ([...faults.values()].every((fault) => fault !== null)) {
+      const reasons = this.#servers.flatMap((server) => faults.get(server) ?? []);
       this.#pausedUntil = performance.now() + PAUSE_MS;
-      this.#fault = new NoPrimaryError(
-        `no database server can be written to: ${[...faults.values()].join(", ")}`,
-      );
+      this.#fault = new NoPrimaryError(`no database server can be written to: ${reasons.join(", ")}`);
     }
   }
 
