@@ -13,16 +13,17 @@ export async function compareOutcomesOfPeople(large: Installation, small: Instal
   // A small installation has fewer recipients of each workspace (size.ts): the figures of as many are changed in both.
   const among = Math.min(large.log.recipients, small.log.recipients);
   // The same people in each round, so that what they need is in memory on both sides: the work is compared, not the disk.
-  const costOf = (most: number) => {
-    const moved = new Map([large, small].map((side) => [side, draw(side, most, among)]));
-    return (side: Installation) =>
-      timeOf(() => side.database.transaction((tx) => countRecipients(tx, moved.get(side) ?? [], [])));
-  };
+  const sidesOf = (most: number) => ({
+    large: { database: large.database, moved: draw(large, most, among) },
+    small: { database: small.database, moved: draw(small, most, among) },
+  });
+  const cost = ({ database, moved }: ReturnType<typeof sidesOf>["large"]) =>
+    timeOf(() => database.transaction((tx) => countRecipients(tx, moved, [])));
   const what = `D3 outcomes of ${BATCH} people`;
   return [
-    await compare({ what: `${what} of ${few} workspaces`, large, small, cost: costOf(few) }),
+    await compare({ what: `${what} of ${few} workspaces`, cost, ...sidesOf(few) }),
     // People of more workspaces are in more pages, however large the installation is.
-    await compare({ what: `${what} of all workspaces`, large, small, cost: costOf(BATCH), mostRatio: null }),
+    await compare({ what: `${what} of all workspaces`, cost, mostRatio: null, ...sidesOf(BATCH) }),
   ];
 }
 

@@ -4,6 +4,7 @@
  */
 import sql from "sql-template-tag";
 import type { Database } from "#platform/database/pool.ts";
+import { inOneSnapshot } from "#platform/database/snapshot-store.ts";
 import { webhookLimits } from "#test/support/webhook-limits.ts";
 import { type LeasedDelivery, leaseDeliveries } from "#webhooks/deliveries/lease-store.ts";
 import { type SettledAttempt, settleDeliveries } from "#webhooks/deliveries/settle-store.ts";
@@ -30,9 +31,9 @@ export async function compareWebhookLeases(large: Installation, small: Installat
   const what = `D1 lease of ${LEASED} webhook deliveries`;
   for (const side of [sides.large, sides.small]) await queueAllRequested(side);
   const full = await compare({ what, cost: leaseAndGiveBack, ...sides });
-  await using _snapshots = new AsyncDisposableStack();
+  await using snapshots = new AsyncDisposableStack();
   for (const side of [sides.large, sides.small]) {
-    _snapshots.use(await openSnapshot(side.installation.database));
+    snapshots.use(await openSnapshot(side.installation.database));
     await makeHalf(side);
   }
   return [full, await compare({ what: `${what}, dead rows before them`, cost: leaseAndGiveBack, ...sides })];
@@ -97,8 +98,7 @@ async function makeHalf(side: Side): Promise<void> {
 async function openSnapshot(db: Database): Promise<AsyncDisposable> {
   const end = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const ended = db.transaction(async (tx) => {
-    await tx.run(sql`set transaction isolation level repeatable read`);
+  const ended = inOneSnapshot(db, async (tx) => {
     // It waits for the whole comparison.
     await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
     await tx.run(sql`select from webhook_turns limit 1`);
