@@ -11,17 +11,6 @@ export async function checkDatabaseServers(url: string | null): Promise<Finding[
   const { connectionString, servers } = readDatabaseAddress(url);
   if (servers.length === 1) return [];
   const roles = await Promise.all(servers.map((server) => findServerRole(connectionString, server)));
-  const systems = new Set(
-    roles.flatMap((role) => ("system" in role && role.system !== null ? [role.system] : [])),
-  );
-  if (systems.size > 1) {
-    return [
-      say(
-        "fault",
-        "The servers of DATABASE_URL are of different database systems: name the primary and its standbys only.",
-      ),
-    ];
-  }
   const away = servers.flatMap((server, at) => {
     const role = roles[at];
     return role?.kind === "away" ? [`${serverName(server)} (${role.reason})`] : [];

@@ -1,5 +1,4 @@
 /** Checks the standby from which reports are read (docs/high-availability.md#reports-from-a-standby). */
-
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import { createDatabase, type Queryable } from "#platform/database/pool.ts";
 import { MOST_LAG_SECONDS } from "#platform/database/replica-reads.ts";
